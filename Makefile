@@ -1,0 +1,50 @@
+# Two commands for a fresh machine: `make demo` and `make test`. Each makes the environment that it needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test fast-test lint bench lock clean
+
+help:
+	@echo "make demo       install, then order real bags of words from the State of the Union addresses"
+	@echo "make test       install, then lint, types, import rules and all tests"
+	@echo "make fast-test  the same without the tests marked slow"
+	@echo "make bench      the benchmarks: tables of speed and memory"
+	@echo "make lock       write requirements.lock anew from what is installed"
+	@echo "make clean      remove the environment and what was built"
+
+# Pinned versions first; where one of them is not to be had, the ranges of pyproject.toml. lmplz comes last: it is built
+# from the sources of the installed kenlm package.
+$(READY): pyproject.toml requirements.lock lm/toolchain.py
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[demo,parser,build,dev]' \
+	  || $(BIN)/python -m pip install --quiet --editable '.[demo,parser,build,dev]'
+	$(BIN)/python -m lm.toolchain
+	@touch $@
+
+demo: $(READY)
+	$(BIN)/python run_pipeline.py
+
+test: $(READY) lint
+	$(BIN)/python -m pytest
+
+fast-test: $(READY) lint
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+lock: $(READY)
+	$(BIN)/python -m pip freeze --exclude-editable | grep -v '@ file' > requirements.lock
+
+clean:
+	rm -rf $(VENV) build dist runs *.egg-info

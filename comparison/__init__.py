@@ -1,0 +1,1 @@
+"""The systems that GYRO is compared with."""

@@ -1,0 +1,1 @@
+"""Grammars: the bit-string phrase grammar and its closure."""

@@ -1,0 +1,1 @@
+"""Language models: KenLM, estimating models, and the language model of one bag."""

@@ -1,0 +1,1 @@
+"""Rescoring of lattices."""
