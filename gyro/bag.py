@@ -8,14 +8,18 @@ parse_bag  one line of such a file
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 
-from gyro.corpus import RESERVED, read_lines
+from gyro.corpus import TOKEN_RULE, is_token, read_lines
 from gyro.errors import InputError
+
+# A brace and a quoted key: a bag may well have the token "{", but tokenised text has blanks round quotation marks.
+STARTS_JSON = re.compile(r'\s*\{\s*"[^"\s]*"\s*:')
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,8 @@ class Bag:
 
     def __post_init__(self) -> None:
         for token in self.tokens:
-            if not token or token in RESERVED or len(token.split()) != 1:
-                allowed = f"a token has no blanks and is none of {' '.join(sorted(RESERVED))}"
-                raise InputError(f"found the token {token!r}; {allowed}")
+            if not is_token(token):
+                raise InputError(f"found the token {token!r}; {TOKEN_RULE}")
         object.__setattr__(self, "tokens", tuple(sorted(self.tokens)))
         if self.reference is not None and tuple(sorted(self.reference)) != self.tokens:
             raise InputError(f"the reference of bag {self.id!r} does not have the words of the bag")
@@ -57,18 +60,16 @@ class Bag:
 
 def parse_bag(line: str, number: int) -> Bag:
     """Read one line; `number` is the bag's id unless JSON gives another."""
-    text = line.strip()
-    if not text.startswith("{"):
-        return Bag(tuple(text.split()), id=str(number))
+    if not STARTS_JSON.match(line):
+        return Bag(tuple(line.split()), id=str(number))
     try:
-        value = json.loads(text)
-    except ValueError as error:
-        if " " in text or text.endswith("}"):
-            raise InputError(f"found a line that starts with '{{' but is not JSON: {error}") from error
-        return Bag((text,), id=str(number))
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"found a line that starts like a JSON object but is not one: {error}") from error
     tokens = _strings(value.get("tokens"), "tokens")
     reference = None if value.get("reference") is None else _strings(value["reference"], "reference")
-    return Bag(tokens, id=str(value.get("id", number)), reference=reference)
+    name = value.get("id")
+    return Bag(tokens, id=str(number if name is None else name), reference=reference)
 
 
 def read_bags(path: str | PathLike[str]) -> Iterator[Bag]:
