@@ -1,0 +1,105 @@
+"""G_Ω of 20-token bags: bulk look-ups against the walk over KenLM's states, in the same run.
+
+python -m benchmarks.acceptor [--model NEWS.lm] [--bags 200]
+
+main  print the table; a 4-gram model of the development text is estimated first unless one is given
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gyro.automaton import WordAutomaton
+from gyro.corpus import Normalisation, read_lines, read_sentences, tokenize
+from gyro.errors import InputError
+from lm.bag_acceptor import automaton_from_log10
+from lm.estimate import estimate_model
+from lm.kenlm_model import KenlmModel, load_model
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"
+TEXT = (DATA / "text" / "wikinews.txt.xz", DATA / "text" / "enwiki_sample.txt.xz")
+REFERENCES = DATA / "mt" / "wmt21.de-en.jsonl.xz"
+MODEL = ROOT / "runs" / "benchmarks" / "news-4gram.lm"
+TOKENS = 20
+
+Words = tuple[str, ...]
+Times = NDArray[np.float64]
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Time both ways on the same bags and print medians, 95th percentiles and ratios."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.acceptor", description="Time G_Ω of 20-token bags.")
+    parser.add_argument("--model", type=Path, help=f"a probing KenLM binary (default: {MODEL.relative_to(ROOT)})")
+    parser.add_argument("--bags", type=int, default=200, help="how many bags (default 200)")
+    arguments = parser.parse_args(argv)
+    if not REFERENCES.exists():
+        print(f"acceptor: skipped, {REFERENCES} is not there")
+        return
+    model = load_model(arguments.model or estimated_model())
+    if not model.reads_in_bulk:
+        raise InputError("this type of model has no bulk look-ups; a probing binary is allowed", path=model.path)
+    bags = reference_bags()[: arguments.bags]
+    first, automata = timed(model.acceptor, bags)
+    again, _ = timed(model.acceptor, bags)
+    walk, walked = timed(lambda words: walk_acceptor(model, words), bags)
+    states = np.array([automaton.num_states for automaton in automata])
+    equal = sum(
+        np.array_equal(a.next_state, b.next_state) and np.array_equal(a.cost, b.cost)
+        for a, b in zip(automata, walked, strict=True)
+    )
+    print(f"G_Ω of {len(bags)} bags of {TOKENS} tokens, {model.order}-gram model {model.path.name}")
+    print(f"states: median {np.median(states):.0f}, 95 % {np.percentile(states, 95):.0f}, most {states.max()}")
+    print(f"equal to the walk in every number: {equal} of {len(bags)}\n")
+    print(f"{'':34}{'median':>10}{'95 %':>10}{'times as fast':>16}")
+    print_row("walk over KenLM's states", walk, walk)
+    print_row("bulk look-ups, a bag's first time", first, walk)
+    print_row("bulk look-ups, once more", again, walk)
+
+
+def estimated_model() -> Path:
+    """The 4-gram model of the development text, estimated unless it is there."""
+    if not MODEL.exists():
+        print(f"acceptor: estimating {MODEL.relative_to(ROOT)} (two minutes)", flush=True)
+        MODEL.parent.mkdir(parents=True, exist_ok=True)
+        normalisation = Normalisation()
+        estimate_model(read_sentences(TEXT, normalisation, jobs=2), MODEL, order=4, normalisation=normalisation)
+    return MODEL
+
+
+def reference_bags() -> list[Words]:
+    """The distinct words of the first 20 tokens of each reference that is so long."""
+    lines = (tokenize(json.loads(line)["ref"], Normalisation()) for line in read_lines(REFERENCES))
+    return [tuple(sorted(set(tokens[:TOKENS]))) for tokens in lines if len(tokens) >= TOKENS]
+
+
+def walk_acceptor(model: KenlmModel, words: Words) -> WordAutomaton:
+    """What `acceptor` does for the file types without bulk look-ups."""
+    return automaton_from_log10(words, model.walk_bag_states(words, start=True, end=True))
+
+
+def timed(make: Callable[[Words], WordAutomaton], bags: Sequence[Words]) -> tuple[Times, list[WordAutomaton]]:
+    """The milliseconds of each call, and what it gave."""
+    times, automata = [], []
+    for words in bags:
+        begin = time.perf_counter()
+        automata.append(make(words))
+        times.append(1000 * (time.perf_counter() - begin))
+    return np.array(times), automata
+
+
+def print_row(name: str, times: Times, named: Times) -> None:
+    """One line of the table; the ratio is that of the medians."""
+    median = float(np.median(times))
+    print(f"{name:34}{median:>7.2f} ms{np.percentile(times, 95):>7.2f} ms{np.median(named) / median:>14.1f} ×")
+
+
+if __name__ == "__main__":
+    main()

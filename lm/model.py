@@ -1,0 +1,37 @@
+"""What a language model offers to the rest of the program.
+
+LanguageModel  the protocol: order, normalisation, signature, score of a string, acceptor of a bag
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from gyro.automaton import WordAutomaton
+from gyro.corpus import Normalisation
+
+
+class LanguageModel(Protocol):
+    """An n-gram model over words. All costs are natural-log costs: positive, lower is better."""
+
+    @property
+    def order(self) -> int:
+        """The length of its longest n-grams."""
+
+    @property
+    def normalisation(self) -> Normalisation | None:
+        """How its text became tokens; None when nobody knows."""
+
+    @property
+    def signature(self) -> str:
+        """A short hash that tells models apart."""
+
+    def score(self, tokens: Sequence[str], bos: bool = True, eos: bool = True) -> float:
+        """The cost of a string, with sentence start and end unless told otherwise."""
+
+    def acceptor(self, words: Sequence[str], *, start: bool = True, end: bool = True) -> WordAutomaton:
+        """G_Ω: the model restricted to these distinct words.
+
+        start: the string begins a sentence (else nothing is known of what was before); end: it ends one.
+        """
