@@ -1,0 +1,286 @@
+"""Many bags into one run folder, by worker processes; a run that was stopped goes on where it was.
+
+run_batch    order bags into a folder and sum up
+Outcome      what the work on a bag gives: its lattice and a record of facts
+Summary      how a run went
+write_nbest  the n-best lists of a finished run, in one of the formats of gyro.nbest
+open_run     a finished run, for reading (gyro.run_folder has it)
+
+The same bags and settings give the same bytes whatever the number of processes and however often the run was stopped,
+but for times.jsonl. docs/run-folder.md describes the files.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from tqdm import tqdm
+
+from gyro.bag import Bag
+from gyro.errors import GyroError, InputError
+from gyro.files import write_atomically, write_text
+from gyro.lattice import Hypothesis, Lattice
+from gyro.nbest import WRITERS, entries
+from gyro.pool import Ended, Failure, run_tasks
+from gyro.run_folder import Entry, Journal, Run, RunFolder, labels, open_run, to_line
+
+__all__ = ["Outcome", "Summary", "open_run", "run_batch", "write_nbest"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the work on a bag gives; the record holds JSON values that do not change from run to run."""
+
+    lattice: Lattice | None
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How a run went: counts, seconds of all bags together and of the slowest, and the highest memory of a bag."""
+
+    folder: Path
+    ok: int
+    failures: tuple[tuple[str, str], ...]
+    rungs: Mapping[str, int]
+    proved: int
+    seconds: float
+    slowest: float
+    memory: int
+
+    @property
+    def failed(self) -> int:
+        return len(self.failures)
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every bag has an order, else 1."""
+        return 1 if self.failures else 0
+
+    def text(self, most_failures: int = 10) -> str:
+        """A short table."""
+        bags = self.ok + self.failed
+        rows = [("bags", f"{bags}"), ("ordered", _share(self.ok, bags))]
+        rows += [(f"  by {rung}", _share(count, self.ok)) for rung, count in self.rungs.items()]
+        rows += [("  optimum proved", _share(self.proved, self.ok)), ("failed", _share(self.failed, bags))]
+        mean = self.seconds / max(bags, 1)
+        rows.append(("time", f"{self.seconds:.1f} s in all, {mean:.2f} s a bag, {self.slowest:.2f} s the slowest"))
+        rows.append(("peak memory", f"{self.memory / 2**20:.0f} MB a bag"))
+        width = max(len(name) for name, _ in rows) + 2
+        lines = [f"{name:<{width}}{value}" for name, value in rows]
+        lines += [f"bag {id}: {reason}" for id, reason in self.failures[:most_failures]]
+        if self.failed > most_failures:
+            lines.append(f"and {self.failed - most_failures} more failures; all are in {self.folder / 'results.jsonl'}")
+        return "\n".join(lines)
+
+
+def run_batch(
+    bags: Sequence[Bag],
+    folder: str | os.PathLike[str],
+    work: Callable[[Bag], Outcome],
+    *,
+    settings: Mapping[str, Any],
+    jobs: int = 1,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    nbest: int = 100,
+    overwrite: bool = False,
+    retry_failed: bool = False,
+    log: IO[str] | None = None,
+) -> Summary:
+    """Order every bag into the folder with `work`, in processes of their own.
+
+    `settings` is all that decides the results but for the limits. A folder that holds the same run is continued; one that holds another
+    is refused, or with `overwrite` started anew. Failures stay as they are unless `retry_failed`. Progress goes to
+    `log` (standard error): a bar on a terminal, else a line a bag.
+    """
+    if nbest < 1:
+        raise InputError(f"found n-best lists of {nbest}; at least 1 is allowed")
+    run = RunFolder(folder)
+    with run.locked():
+        limits = {"time_limit": time_limit, "memory_limit": memory_limit}
+        run.prepare(bags, settings, nbest, limits, overwrite=overwrite)
+        known = run.read_entries(bags)
+        if retry_failed:
+            known = {number: entry for number, entry in known.items() if entry.ok}
+        todo = [number for number in range(len(bags)) if number not in known]
+        if todo or not run.is_finished:
+            progress = _Progress(bags, len(known), log or sys.stderr)
+            with progress:
+                for number, entry in _generate(run, bags, todo, work, jobs, limits):
+                    known[number] = entry
+                    progress.show(number, entry)
+            _assemble(run, bags, [known[number] for number in range(len(bags))], nbest, jobs)
+        return _summarise(run, [known[number] for number in range(len(bags))])
+
+
+def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> None:
+    """Write the n-best lists of a finished run; `format` is "moses" or "jsonl"."""
+    if format not in WRITERS:
+        raise InputError(f"found the n-best format {format!r}; allowed are {', '.join(WRITERS)}")
+    ok = [result["status"] == "ok" for result in run.results]
+    for number, hypotheses in enumerate(_nbest_lists(run.folder, ok, n, jobs)):
+        WRITERS[format](file, entries(number, run.bags[number].id, hypotheses))
+
+
+def _generate(
+    run: RunFolder,
+    bags: Sequence[Bag],
+    todo: Sequence[int],
+    work: Callable[[Bag], Outcome],
+    jobs: int,
+    limits: Mapping[str, Any],
+) -> Iterator[tuple[int, Entry]]:
+    """Work on the bags that are to do; each result is in the journal before it is yielded."""
+    label_of = labels(bags)
+
+    def order(number: int) -> dict[str, Any]:
+        return _store(work(bags[number]), run.lattice(number), label_of)
+
+    for number in todo:
+        run.lattice(number).unlink(missing_ok=True)  # of a worker that was killed before its result was known
+    with Journal(run) as journal:
+        for ended in run_tasks(todo, order, jobs=jobs, **limits):
+            entry = _entry(ended, bags[ended.task].id)
+            if not entry.ok:
+                run.lattice(ended.task).unlink(missing_ok=True)
+            journal.append(ended.task, entry)
+            yield ended.task, entry
+
+
+def _store(outcome: Outcome, path: Path, label_of: Mapping[str, int]) -> dict[str, Any]:
+    """In the worker: put the lattice on the disk and give the facts for the result."""
+    record = {key: _finite(value) for key, value in outcome.record.items()}
+    if outcome.lattice is None or outcome.lattice.empty():
+        return {**record, "status": "failed", "reason": record.get("reason") or "no order was found", "cost": None}
+    outcome.lattice.write(path, label_of)
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    cost = record.get("cost")
+    return {**record, "status": "ok", "reason": None, "cost": outcome.lattice.best().cost if cost is None else cost}
+
+
+def _entry(ended: Ended[int, dict[str, Any]], id: str) -> Entry:
+    facts = ended.result
+    if isinstance(facts, Failure):
+        facts = {"status": "failed", "reason": facts.reason, "cost": None}
+    first = {"id": id, **{key: facts[key] for key in ("status", "reason", "cost")}}
+    others = {key: value for key, value in facts.items() if key not in first}
+    return Entry({**first, **others}, round(ended.seconds, 3), ended.memory)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinities: null stands for them."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    return [_finite(part) for part in value] if isinstance(value, list | tuple) else value
+
+
+def _assemble(run: RunFolder, bags: Sequence[Bag], known: Sequence[Entry], nbest: int, jobs: int) -> None:
+    """Write the final files in the order of the bags; results.jsonl comes last and takes the journal's place."""
+    with ExitStack() as files:
+        names = {"moses": run.nbest_moses, "jsonl": run.nbest_jsonl}
+        lists = {format: files.enter_context(write_atomically(path, "w")) for format, path in names.items()}
+        best = files.enter_context(write_atomically(run.best, "w"))
+        for number, hypotheses in enumerate(_nbest_lists(run, [entry.ok for entry in known], nbest, jobs)):
+            for format, file in lists.items():
+                WRITERS[format](file, entries(number, bags[number].id, hypotheses))
+            best.write(" ".join(hypotheses[0].tokens if hypotheses else ()) + "\n")
+    spent = ({"id": e.result["id"], "seconds": e.seconds, "memory": e.memory} for e in known)
+    write_text(run.times, "".join(map(to_line, spent)))
+    write_text(run.results, "".join(to_line(entry.result) for entry in known))
+    run.journal.unlink(missing_ok=True)
+    run.remove_temporaries()
+
+
+def _nbest_lists(run: RunFolder, ok: Sequence[bool], n: int, jobs: int) -> Iterator[list[Hypothesis]]:
+    """The n-best list of each bag in order, made in worker processes; those of failed bags are empty."""
+
+    def make(number: int) -> list[Hypothesis]:
+        return Lattice.read(run.lattice(number)).nbest(n)
+
+    numbers = [number for number, good in enumerate(ok) if good]
+    if numbers:
+        # Compiled code is loaded at its first use: here once, for all workers. Errors are the workers' to tell.
+        with suppress(GyroError, OSError):
+            make(min(numbers, key=lambda number: run.lattice(number).stat().st_size))
+    ends = run_tasks(numbers, make, jobs=jobs)
+    early: dict[int, list[Hypothesis]] = {}
+    for number, good in enumerate(ok):
+        while good and number not in early:
+            ended = next(ends)
+            if isinstance(ended.result, Failure):
+                place = run.lattice(ended.task)
+                raise GyroError(f"no n-best list of {place}: {ended.result.reason}; without the file it is made anew")
+            early[ended.task] = [Hypothesis(tuple(tokens), cost) for tokens, cost in ended.result]
+        yield early.pop(number, [])
+
+
+class _Bar(tqdm):  # type: ignore[misc]
+    monitor_interval = 0  # tqdm's monitor is a thread, and processes with threads should not fork
+
+
+class _Progress:
+    """A bar on a terminal, else a line for each bag."""
+
+    def __init__(self, bags: Sequence[Bag], done: int, file: IO[str]) -> None:
+        self.bags = bags
+        self.done = done
+        self.failed = 0
+        self.file = file
+        self.bar = (
+            _Bar(total=len(bags), initial=done, unit=" bags", file=file, desc="ordering") if file.isatty() else None
+        )
+
+    def __enter__(self) -> _Progress:
+        if self.bar is None and self.done:
+            print(f"going on: {self.done} of {len(self.bags)} bags are known", file=self.file, flush=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def show(self, number: int, entry: Entry) -> None:
+        self.done += 1
+        self.failed += not entry.ok
+        if self.bar is not None:
+            self.bar.set_postfix(failed=self.failed, refresh=False)
+            self.bar.update()
+            return
+        bag = self.bags[number]
+        facts = f"cost {entry.result['cost']:.2f}" if entry.ok else f"({entry.result['reason']})"
+        line = f"{self.done}/{len(self.bags)} id={bag.id} {entry.result['status']} {len(bag)} tokens {facts}"
+        print(f"{line} {entry.seconds:.2f} s", file=self.file, flush=True)
+
+
+def _summarise(run: RunFolder, known: Sequence[Entry]) -> Summary:
+    good = [entry.result for entry in known if entry.ok]
+    rungs = Counter(str(result["rung"]) for result in good if "rung" in result)
+    return Summary(
+        folder=run.path,
+        ok=len(good),
+        failures=tuple((entry.result["id"], entry.result["reason"]) for entry in known if not entry.ok),
+        rungs=dict(rungs.most_common()),
+        proved=sum(result.get("proved") is True for result in good),
+        seconds=sum(entry.seconds for entry in known),
+        slowest=max((entry.seconds for entry in known), default=0.0),
+        memory=max((entry.memory for entry in known), default=0),
+    )
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} ({100 * count / max(total, 1):.1f} %)"

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+import sacrebleu
+
+from gyro.errors import InputError
+from gyro.evaluation import Evaluation, evaluate, score_files
+
+
+def shuffled_sentences(count: int, seed: int = 1) -> tuple[list[list[str]], list[list[str]]]:
+    """References of 1 to 30 tokens, and hypotheses in which some neighbours have changed places."""
+    chance = random.Random(seed)
+    references = [[chance.choice([*"abcdefg.,", "'s"]) for _ in range(n % 30 + 1)] for n in range(count)]
+    hypotheses = []
+    for reference in references:
+        hypothesis = list(reference)
+        for place in range(len(hypothesis) - 1):
+            if chance.random() < 0.2:
+                hypothesis[place : place + 2] = reversed(hypothesis[place : place + 2])
+        hypotheses.append(hypothesis)
+    return hypotheses, references
+
+
+def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]], tokenize: str = "none") -> float:
+    texts = [" ".join(words) for words in hypotheses]
+    score = sacrebleu.corpus_bleu(texts, [[" ".join(words) for words in references]], tokenize=tokenize, force=True)
+    return float(score.score)
+
+
+@pytest.mark.parametrize("tokenize", ["none", "13a"])
+def test_bleu_is_that_of_sacrebleu(tokenize: str) -> None:
+    hypotheses, references = shuffled_sentences(90)
+    result = evaluate(hypotheses, references, tokenize=tokenize)
+    assert result.bleu == corpus_bleu(hypotheses, references, tokenize)
+    assert f"tok:{tokenize}" in result.signature
+    assert f"version:{sacrebleu.__version__}" in result.signature
+
+
+def test_size_classes() -> None:
+    hypotheses, references = shuffled_sentences(90)
+    result = evaluate(hypotheses, references)
+    assert [row.sizes for row in result.by_size] == ["1-5", "6-10", "11-15", "16-20", "21-25", "26+"]
+    assert [row.sentences for row in result.by_size] == [15] * 6
+    pairs = [(h, r) for h, r in zip(hypotheses, references, strict=True) if 11 <= len(r) <= 15]
+    chosen = result.by_size[2]
+    assert chosen.bleu == corpus_bleu([h for h, _ in pairs], [r for _, r in pairs])
+    assert chosen.exact_match == pytest.approx(100 * sum(h == r for h, r in pairs) / len(pairs))
+    assert result.exact_match == pytest.approx(
+        sum(row.exact_match * row.sentences for row in result.by_size) / result.sentences
+    )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "names"),
+    [([0], ["1-5"]), ([5, 6], ["1-5", "6-10"]), ([25, 26], ["21-25", "26+"]), ([200], ["26+"]), ([20], ["16-20"])],
+)
+def test_edges_of_size_classes(sizes: list[int], names: list[str]) -> None:
+    sentences = [["a"] * size for size in sizes]
+    assert [row.sizes for row in evaluate(sentences, sentences).by_size] == names
+
+
+def test_empty_and_foreign_hypotheses_are_counted() -> None:
+    references = ["abcd"] * 5  # a string is a sequence of strings
+    hypotheses = ["abcd", "", "dcba", "abc", "abcx"]
+    result = evaluate(hypotheses, references, ids=["i", "j", "k", "l", "m"])
+    assert result.exact_match == 20.0
+    assert (result.empty, result.other_words) == (("j",), ("l", "m"))
+    assert "empty hypotheses: 1 (ids j)" in result.text()
+    assert "hypotheses with other words than the reference: 2 (ids l m)" in result.text()
+
+
+def test_table_is_aligned() -> None:
+    result = evaluate(*shuffled_sentences(90))
+    rows = result.text().splitlines()[:8]
+    assert rows[0].split() == ["tokens", "sentences", "BLEU", "exact", "match"]
+    assert rows[-1].startswith("all")
+    assert len({len(row) for row in rows}) == 1
+    assert result.text().splitlines()[8] == f"BLEU: {result.signature}"
+
+
+def test_json_holds_everything() -> None:
+    result = evaluate(*shuffled_sentences(12))
+    value = json.loads(json.dumps(result.to_json()))
+    assert value["bleu"] == result.bleu
+    assert value["by_size"][0] == {
+        "sizes": "1-5",
+        "sentences": 5,
+        **{k: value["by_size"][0][k] for k in ("bleu", "exact_match")},
+    }
+    assert set(value) == set(Evaluation.__dataclass_fields__)
+
+
+def test_files(tmp_path: Path) -> None:
+    hypotheses, references = shuffled_sentences(40)
+    hypotheses[3] = []
+    (tmp_path / "hyp").write_text("".join(" ".join(words) + "\n" for words in hypotheses))
+    with gzip.open(tmp_path / "ref.gz", "wt") as file:
+        file.write("".join(" ".join(words) + "\n" for words in references))
+    assert score_files(tmp_path / "hyp", tmp_path / "ref.gz") == evaluate(hypotheses, references)
+    assert score_files(tmp_path / "hyp", tmp_path / "ref.gz").empty == ("4",)
+
+
+@pytest.mark.parametrize(("hyp_lines", "ref_lines", "short"), [(2, 3, "hyp"), (3, 2, "ref"), (0, 1, "hyp")])
+def test_files_of_different_length(tmp_path: Path, hyp_lines: int, ref_lines: int, short: str) -> None:
+    hyp, ref = tmp_path / "hyp", tmp_path / "ref"
+    hyp.write_text("a\n" * hyp_lines)
+    ref.write_text("a\n" * ref_lines)
+    with pytest.raises(InputError) as caught:
+        score_files(hyp, ref)
+    missing = min(hyp_lines, ref_lines) + 1
+    counts = f"{hyp} has {hyp_lines} lines, {ref} {ref_lines}"
+    assert str(caught.value) == f"{tmp_path / short}: line {missing} is missing: {counts}"
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="found no sentences to score"):
+        evaluate([], [])
+    with pytest.raises(InputError, match="found 1 hypotheses, 2 references and 2 ids"):
+        evaluate([["a"]], [["a"], ["b"]])
+    with pytest.raises(InputError, match="found the tokeniser 'xyz'; allowed are 13a, char"):
+        evaluate([["a"]], [["a"]], tokenize="xyz")
+    with pytest.raises(InputError, match="nothing: cannot read"):
+        score_files(tmp_path / "nothing", tmp_path / "nothing")
