@@ -6,9 +6,9 @@ The whole of the short way:
 
     index = gyro.open_index("news.index")
     model = gyro.load_model("news.lm")
-    lattice = gyro.order("the dog saw the cat .".split(), index=index, model=model).lattice
-    print(lattice.best(), lattice.nbest(10))
-    lattice.write("bag.fst")
+    orders = gyro.order("the dog saw the cat .".split(), index=index, model=model)
+    print(orders.best(), orders.nbest(10))
+    orders.write("bag.fst")
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _API = {
     "open_index": "gyro.index",
     "load_model": "lm.kenlm_model",
     "order": "gyro.generation",
-    "Settings": "gyro.generation",
+    "Settings": "gyro.settings",
+    "Generator": "gyro.generation",
     "Bag": "gyro.bag",
     "read_bags": "gyro.bag",
     "Lattice": "gyro.lattice",

@@ -98,9 +98,9 @@ def run_batch(
 ) -> Summary:
     """Order every bag into the folder with `work`, in processes of their own.
 
-    `settings` is all that decides the results but for the limits. A folder that holds the same run is continued; one that holds another
-    is refused, or with `overwrite` started anew. Failures stay as they are unless `retry_failed`. Progress goes to
-    `log` (standard error): a bar on a terminal, else a line a bag.
+    `settings` is all that decides the results but for the limits. A folder that holds the same run is continued; one
+    that holds another is refused, or with `overwrite` started anew. Failures stay as they are unless
+    `retry_failed`. Progress goes to `log` (standard error): a bar on a terminal, else a line a bag.
     """
     if nbest < 1:
         raise InputError(f"found n-best lists of {nbest}; at least 1 is allowed")

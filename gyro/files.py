@@ -24,7 +24,9 @@ def write_atomically(path: str | os.PathLike[str], mode: str = "wb") -> Iterator
     target = Path(path)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, mode, encoding=None if "b" in mode else "utf-8", newline=None if "b" in mode else "\n") as f:
+        with open(
+            temporary, mode, encoding=None if "b" in mode else "utf-8", newline=None if "b" in mode else "\n"
+        ) as f:
             yield f
         os.replace(temporary, target)
     except OSError as error:
