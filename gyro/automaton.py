@@ -2,14 +2,19 @@
 
 WordAutomaton  states × words tables of next states and costs; the form of G_Ω, of P* and of their intersection
 intersect      the automaton of the strings that both accept, with the costs added
+trim           only the states that lie on the way from the start to an end
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
+
+from gyro.errors import InputError
 
 IntTable = NDArray[np.int32]
 CostTable = NDArray[np.float64]
@@ -44,3 +49,121 @@ class WordAutomaton:
             total += float(self.cost[state, w])
             state = int(self.next_state[state, w])
         return total + float(self.end_cost[state])
+
+
+def intersect(a: WordAutomaton, b: WordAutomaton) -> WordAutomaton:
+    """The strings that both accept, at the sum of their costs; the states are pairs that lie on such a string.
+
+    States are numbered in the order in which a breadth-first walk by word number reaches them.
+    """
+    if a.words != b.words:
+        raise InputError("found automata over different words; two over the words of one bag are allowed")
+    left = np.where(np.isfinite(a.cost), a.next_state, np.int32(-1))
+    right = np.where(np.isfinite(b.cost), b.next_state, np.int32(-1))
+    pairs, next_state = _product(left, a.start, right, b.start)
+    first, second = pairs[:, 0], pairs[:, 1]
+    cost = np.where(next_state >= 0, a.cost[first] + b.cost[second], np.inf)
+    return trim(WordAutomaton(a.words, 0, next_state, cost, a.end_cost[first] + b.end_cost[second]))
+
+
+def trim(automaton: WordAutomaton) -> WordAutomaton:
+    """Leave out the states from which no end can be reached, and the arcs to them; all must be reachable.
+
+    The others keep their order; an empty language is one state without arcs or end.
+    """
+    alive = _reach_end(automaton.next_state, automaton.end_cost)
+    if alive.all():
+        return automaton
+    if not alive[automaton.start]:
+        none = np.full((1, len(automaton.words)), -1, dtype=np.int32)
+        return WordAutomaton(automaton.words, 0, none, np.full(none.shape, np.inf), np.array([np.inf]))
+    kept = np.flatnonzero(alive)
+    number = np.full(automaton.num_states + 1, -1, dtype=np.int32)
+    number[kept] = np.arange(len(kept), dtype=np.int32)
+    next_state = number[automaton.next_state[kept]]
+    cost = np.where(next_state >= 0, automaton.cost[kept], np.inf)
+    return WordAutomaton(automaton.words, int(number[automaton.start]), next_state, cost, automaton.end_cost[kept])
+
+
+@njit(cache=True)
+def _slot_of(slots: Any, pairs: Any, first: Any, second: Any) -> Any:
+    """Where the hash table holds a pair, or has room for it."""
+    mixed = np.uint64(first) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(second) * np.uint64(0xC2B2AE3D27D4EB4F)
+    last = np.uint64(slots.shape[0] - 1)
+    slot = (mixed ^ (mixed >> np.uint64(31))) & last
+    while slots[slot] >= 0 and (pairs[slots[slot], 0] != first or pairs[slots[slot], 1] != second):
+        slot = (slot + np.uint64(1)) & last
+    return slot
+
+
+@njit(cache=True)
+def _product(left: Any, left_start: int, right: Any, right_start: int) -> Any:
+    """All pairs of states that one string reaches, breadth first, and the table of next pairs."""
+    words = left.shape[1]
+    room = 2 * (left.shape[0] + right.shape[0] + words)
+    pairs = np.empty((room, 2), dtype=np.int32)
+    next_state = np.full((room, words), -1, dtype=np.int32)
+    size = 2
+    while size < 2 * room:
+        size *= 2
+    slots = np.full(size, -1, dtype=np.int32)
+    pairs[0, 0], pairs[0, 1] = left_start, right_start
+    slots[_slot_of(slots, pairs, pairs[0, 0], pairs[0, 1])] = 0
+    states, at = 1, 0
+    while at < states:
+        if states + words > room:
+            more_pairs, more_next = np.empty((2 * room, 2), np.int32), np.full((2 * room, words), -1, np.int32)
+            more_pairs[:states], more_next[:states] = pairs[:states], next_state[:states]
+            pairs, next_state, room = more_pairs, more_next, 2 * room
+            slots = np.full(2 * slots.shape[0], -1, dtype=np.int32)
+            for state in range(states):
+                slots[_slot_of(slots, pairs, pairs[state, 0], pairs[state, 1])] = state
+        for word in range(words):
+            first, second = left[pairs[at, 0], word], right[pairs[at, 1], word]
+            if first < 0 or second < 0:
+                continue
+            slot = _slot_of(slots, pairs, first, second)
+            if slots[slot] < 0:
+                slots[slot] = states
+                pairs[states, 0], pairs[states, 1] = first, second
+                states += 1
+            next_state[at, word] = slots[slot]
+        at += 1
+    return pairs[:states].copy(), next_state[:states].copy()
+
+
+@njit(cache=True)
+def _reach_end(next_state: Any, end_cost: Any) -> Any:
+    """Which states an end can be reached from: backward, over the arcs sorted by their target."""
+    states, words = next_state.shape
+    begin = np.zeros(states + 2, dtype=np.int64)
+    for state in range(states):
+        for word in range(words):
+            if next_state[state, word] >= 0:
+                begin[next_state[state, word] + 2] += 1
+    for state in range(states):
+        begin[state + 2] += begin[state + 1]
+    sources = np.empty(begin[states + 1], dtype=np.int32)
+    for state in range(states):
+        for word in range(words):
+            target = next_state[state, word]
+            if target >= 0:
+                sources[begin[target + 1]] = state
+                begin[target + 1] += 1
+    alive = end_cost < np.inf
+    queue = np.empty(states, dtype=np.int32)
+    tail = 0
+    for state in range(states):
+        if alive[state]:
+            queue[tail] = state
+            tail += 1
+    head = 0
+    while head < tail:
+        target = queue[head]
+        head += 1
+        for arc in range(begin[target], begin[target + 1]):
+            if not alive[sources[arc]]:
+                alive[sources[arc]] = True
+                queue[tail] = sources[arc]
+                tail += 1
+    return alive
