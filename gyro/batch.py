@@ -16,9 +16,9 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -28,11 +28,11 @@ from gyro.bag import Bag
 from gyro.errors import GyroError, InputError
 from gyro.files import write_atomically, write_text
 from gyro.lattice import Hypothesis, Lattice
-from gyro.nbest import WRITERS, entries
+from gyro.nbest import WRITERS, cost_feature, entries, read_moses
 from gyro.pool import Ended, Failure, run_tasks
-from gyro.run_folder import Entry, Journal, Run, RunFolder, labels, open_run, to_line
+from gyro.run_folder import Entry, Journal, Run, RunFolder, labels, open_run, to_line, words_of
 
-__all__ = ["Outcome", "Summary", "open_run", "run_batch", "write_nbest"]
+__all__ = ["Features", "Outcome", "Summary", "Work", "open_run", "run_batch", "write_nbest"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,12 @@ class Outcome:
 
     lattice: Lattice | None
     record: Mapping[str, Any] = field(default_factory=dict)
+
+
+Work = Callable[[int, Bag], Outcome]  # on a bag and its number, counted from 0
+# The named scores of each hypothesis in the n-best list of a bag, given by its number: higher is better.
+Features = Callable[[int, Sequence[Hypothesis]], Sequence[Mapping[str, float]]]
+NbestList = tuple[list[Hypothesis], list[dict[str, float]]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,9 @@ class Summary:
         bags = self.ok + self.failed
         rows = [("bags", f"{bags}"), ("ordered", _share(self.ok, bags))]
         rows += [(f"  by {rung}", _share(count, self.ok)) for rung, count in self.rungs.items()]
-        rows += [("  optimum proved", _share(self.proved, self.ok)), ("failed", _share(self.failed, bags))]
+        if self.rungs:  # there was a search
+            rows.append(("  optimum proved", _share(self.proved, self.ok)))
+        rows.append(("failed", _share(self.failed, bags)))
         mean = self.seconds / max(bags, 1)
         rows.append(("time", f"{self.seconds:.1f} s in all, {mean:.2f} s a bag, {self.slowest:.2f} s the slowest"))
         rows.append(("peak memory", f"{self.memory / 2**20:.0f} MB a bag"))
@@ -85,9 +93,11 @@ class Summary:
 def run_batch(
     bags: Sequence[Bag],
     folder: str | os.PathLike[str],
-    work: Callable[[Bag], Outcome],
+    work: Work,
     *,
     settings: Mapping[str, Any],
+    words: Iterable[str] | None = None,
+    features: Features | None = None,
     jobs: int = 1,
     time_limit: float | None = None,
     memory_limit: int | None = None,
@@ -100,14 +110,17 @@ def run_batch(
 
     `settings` is all that decides the results but for the limits. A folder that holds the same run is continued; one
     that holds another is refused, or with `overwrite` started anew. Failures stay as they are unless
-    `retry_failed`. Progress goes to `log` (standard error): a bar on a terminal, else a line a bag.
+    `retry_failed`. `words` are those of the lattices, if they are not the bags'. `features` makes the columns of the
+    n-best lists (LM, minus the cost), also in the worker processes. Progress goes to `log` (standard error): a bar on a
+    terminal, else a line a bag.
     """
     if nbest < 1:
         raise InputError(f"found n-best lists of {nbest}; at least 1 is allowed")
     run = RunFolder(folder)
     with run.locked():
         limits = {"time_limit": time_limit, "memory_limit": memory_limit}
-        run.prepare(bags, settings, nbest, limits, overwrite=overwrite)
+        symbols = labels(words_of(bags) if words is None else words)
+        run.prepare(bags, settings, nbest, limits, overwrite=overwrite, words=symbols)
         known = run.read_entries(bags)
         if retry_failed:
             known = {number: entry for number, entry in known.items() if entry.ok}
@@ -115,35 +128,49 @@ def run_batch(
         if todo or not run.is_finished:
             progress = _Progress(bags, len(known), log or sys.stderr)
             with progress:
-                for number, entry in _generate(run, bags, todo, work, jobs, limits):
+                for number, entry in _generate(run, bags, todo, work, symbols, jobs, limits):
                     known[number] = entry
                     progress.show(number, entry)
-            _assemble(run, bags, [known[number] for number in range(len(bags))], nbest, jobs)
+            lists = _nbest_lists(run, [known[number].ok for number in range(len(bags))], nbest, features, jobs)
+            _assemble(run, bags, [known[number] for number in range(len(bags))], lists)
         return _summarise(run, [known[number] for number in range(len(bags))])
 
 
 def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> None:
-    """Write the n-best lists of a finished run; `format` is "moses" or "jsonl"."""
+    """Write the n-best lists of a finished run; `format` is "moses" or "jsonl".
+
+    Lists that are longer than the run's own are made of its lattices, unless they have the scores of several models,
+    which only the run itself can make.
+    """
     if format not in WRITERS:
         raise InputError(f"found the n-best format {format!r}; allowed are {', '.join(WRITERS)}")
+    stored = (entry for entry in read_moses(run.folder.nbest_moses) if entry.rank <= n)
+    if n <= run.nbest:
+        WRITERS[format](file, (replace(entry, id=run.bags[entry.sentence].id) for entry in stored))
+        return
+    names = list(next((entry.features for entry in stored), {"LM": ()}))
+    if len(names) != 1:
+        found = f"the n-best lists have the scores {', '.join(names)} and {run.nbest} strings a bag"
+        raise InputError(f"{found}; for {n}, start the run again with -n {n}", path=run.folder.path)
     ok = [result["status"] == "ok" for result in run.results]
-    for number, hypotheses in enumerate(_nbest_lists(run.folder, ok, n, jobs)):
-        WRITERS[format](file, entries(number, run.bags[number].id, hypotheses))
+    lists = _nbest_lists(run.folder, ok, n, lambda _, hypotheses: cost_feature(names[0], hypotheses), jobs)
+    for number, (hypotheses, features) in enumerate(lists):
+        WRITERS[format](file, entries(number, run.bags[number].id, hypotheses, features))
 
 
 def _generate(
     run: RunFolder,
     bags: Sequence[Bag],
     todo: Sequence[int],
-    work: Callable[[Bag], Outcome],
+    work: Work,
+    label_of: Mapping[str, int],
     jobs: int,
     limits: Mapping[str, Any],
 ) -> Iterator[tuple[int, Entry]]:
     """Work on the bags that are to do; each result is in the journal before it is yielded."""
-    label_of = labels(bags)
 
     def order(number: int) -> dict[str, Any]:
-        return _store(work(bags[number]), run.lattice(number), label_of)
+        return _store(work(number, bags[number]), run.lattice(number), label_of)
 
     for number in todo:
         run.lattice(number).unlink(missing_ok=True)  # of a worker that was killed before its result was known
@@ -189,15 +216,15 @@ def _finite(value: Any) -> Any:
     return [_finite(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _assemble(run: RunFolder, bags: Sequence[Bag], known: Sequence[Entry], nbest: int, jobs: int) -> None:
+def _assemble(run: RunFolder, bags: Sequence[Bag], known: Sequence[Entry], lists: Iterable[NbestList]) -> None:
     """Write the final files in the order of the bags; results.jsonl comes last and takes the journal's place."""
     with ExitStack() as files:
         names = {"moses": run.nbest_moses, "jsonl": run.nbest_jsonl}
-        lists = {format: files.enter_context(write_atomically(path, "w")) for format, path in names.items()}
+        targets = {format: files.enter_context(write_atomically(path, "w")) for format, path in names.items()}
         best = files.enter_context(write_atomically(run.best, "w"))
-        for number, hypotheses in enumerate(_nbest_lists(run, [entry.ok for entry in known], nbest, jobs)):
-            for format, file in lists.items():
-                WRITERS[format](file, entries(number, bags[number].id, hypotheses))
+        for number, (hypotheses, features) in enumerate(lists):
+            for format, file in targets.items():
+                WRITERS[format](file, entries(number, bags[number].id, hypotheses, features))
             best.write(" ".join(hypotheses[0].tokens if hypotheses else ()) + "\n")
     spent = ({"id": e.result["id"], "seconds": e.seconds, "memory": e.memory} for e in known)
     write_text(run.times, "".join(map(to_line, spent)))
@@ -206,11 +233,15 @@ def _assemble(run: RunFolder, bags: Sequence[Bag], known: Sequence[Entry], nbest
     run.remove_temporaries()
 
 
-def _nbest_lists(run: RunFolder, ok: Sequence[bool], n: int, jobs: int) -> Iterator[list[Hypothesis]]:
+def _nbest_lists(
+    run: RunFolder, ok: Sequence[bool], n: int, features: Features | None, jobs: int
+) -> Iterator[NbestList]:
     """The n-best list of each bag in order, made in worker processes; those of failed bags are empty."""
 
-    def make(number: int) -> list[Hypothesis]:
-        return Lattice.read(run.lattice(number)).nbest(n)
+    def make(number: int) -> NbestList:
+        hypotheses = Lattice.read(run.lattice(number)).nbest(n)
+        scores = cost_feature("LM", hypotheses) if features is None else features(number, hypotheses)
+        return hypotheses, [dict(score) for score in scores]
 
     numbers = [number for number, good in enumerate(ok) if good]
     if numbers:
@@ -218,15 +249,16 @@ def _nbest_lists(run: RunFolder, ok: Sequence[bool], n: int, jobs: int) -> Itera
         with suppress(GyroError, OSError):
             make(min(numbers, key=lambda number: run.lattice(number).stat().st_size))
     ends = run_tasks(numbers, make, jobs=jobs)
-    early: dict[int, list[Hypothesis]] = {}
+    early: dict[int, NbestList] = {}
     for number, good in enumerate(ok):
         while good and number not in early:
             ended = next(ends)
             if isinstance(ended.result, Failure):
                 place = run.lattice(ended.task)
                 raise GyroError(f"no n-best list of {place}: {ended.result.reason}; without the file it is made anew")
-            early[ended.task] = [Hypothesis(tuple(tokens), cost) for tokens, cost in ended.result]
-        yield early.pop(number, [])
+            hypotheses, scores = ended.result
+            early[ended.task] = [Hypothesis(tuple(tokens), cost) for tokens, cost in hypotheses], scores
+        yield early.pop(number, ([], []))
 
 
 class _Bar(tqdm):  # type: ignore[misc]
@@ -263,7 +295,8 @@ class _Progress:
             return
         bag = self.bags[number]
         facts = f"cost {entry.result['cost']:.2f}" if entry.ok else f"({entry.result['reason']})"
-        line = f"{self.done}/{len(self.bags)} id={bag.id} {entry.result['status']} {len(bag)} tokens {facts}"
+        size = f"{len(bag)} tokens " if len(bag) else ""
+        line = f"{self.done}/{len(self.bags)} id={bag.id} {entry.result['status']} {size}{facts}"
         print(f"{line} {entry.seconds:.2f} s", file=self.file, flush=True)
 
 

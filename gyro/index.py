@@ -23,10 +23,11 @@ from gyro.errors import InputError
 from gyro.files import read_json
 
 FORMAT = "gyro-text-index"
-VERSION = 1
+VERSION = 2
 HEADER = "index.json"
 MOST_ORDER = 9
 WORDS, OFFSETS = "words.npy", "offsets.npy"
+BEGIN, END = "<s>", "</s>"  # the marks before and after every sentence, words like the others here
 
 Keys = NDArray[np.uint64]
 Ranks = NDArray[np.int64]
@@ -65,7 +66,8 @@ class TextIndex:
     """An open index. Words are numbered in the order of their UTF-8 bytes, n-grams of each order likewise.
 
     The n-gram of rank r extended by the word w has the key r·V + w, where V is the number of words; the keys of a level
-    are sorted and the place of a key is its rank. The rank of a 1-gram is the number of its word.
+    are sorted and the place of a key is its rank. The rank of a 1-gram is the number of its word. The words BEGIN and
+    END stand before and after every sentence; `num_tokens` does not count them.
     """
 
     def __init__(self, path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
@@ -192,7 +194,8 @@ def read_header(folder: Path) -> dict[str, Any]:
     if header.get("format") != FORMAT:
         raise InputError(f"found the format {header.get('format')!r:.60}; {FORMAT!r} is allowed", path=path)
     if header.get("version") != VERSION:
-        raise InputError(f"found version {header.get('version')!r:.20} of the format; {VERSION} is allowed", path=path)
+        found = f"found version {header.get('version')!r:.20} of the format; {VERSION} is allowed"
+        raise InputError(f"{found}: build the index anew", path=path)
     if header.get("checksum") != header_checksum(header):
         raise InputError("the header is damaged: its checksum is wrong", path=path)
     if sorted(header["files"]) != sorted(file_names(header["order"])):

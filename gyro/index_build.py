@@ -3,10 +3,11 @@
 build_index    index the n-grams of tokenised sentences within a given memory
 merge_indexes  make of several indexes the one that their texts together would give, byte for byte
 
-The way of a build: (1) the tokens go to a temporary file as numbers while the vocabulary grows in memory; (2) the
-vocabulary is sorted; (3) each chunk of the token file that fits in the memory is sorted into the levels of a small
-index of its own, a run; (4) the runs are merged level by level in blocks. A single run is the index already. The
-vocabulary, about 200 bytes a distinct word, is the only thing in memory that grows with the text.
+The way of a build: (1) the tokens, with a mark before and after every sentence, go to a temporary file as numbers while
+the vocabulary grows in memory; (2) the vocabulary is sorted; (3) each chunk of the token file that fits in the memory
+is sorted into the levels of a small index of its own, a run; (4) the runs are merged level by level in blocks. A single
+run is the index already. The vocabulary, about 200 bytes a distinct word, is the only thing in memory that grows with
+the text.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from gyro.corpus import TOKEN_RULE, Normalisation, check_normalisation, is_token
 from gyro.errors import InputError, ResourceError
 from gyro.files import read_json, write_json
 from gyro.index import (
+    BEGIN,
+    END,
     FORMAT,
     HEADER,
     MOST_ORDER,
@@ -62,6 +65,8 @@ BYTES_PER_TOKEN = 32  # of a chunk while it is sorted: tokens 4 and 4, their ord
 BYTES_PER_ENTRY = 128  # of the blocks while they are merged
 TOKENS_PER_FLUSH = 1 << 20
 MOST_TOKENS_PER_CHUNK = 1 << 30
+# While text is read, 0 ends a sentence, and the words of the text are numbered after the marks.
+BEGIN_NUMBER, END_NUMBER, FIRST_NUMBER = 1, 2, 3
 
 
 def build_index(
@@ -88,6 +93,7 @@ def build_index(
         vocabulary, counts = _number_tokens(sentences, token_file, budget, report)
         if not vocabulary:
             raise InputError("the text has no sentences", path=path)
+        vocabulary |= {BEGIN: BEGIN_NUMBER, END: END_NUMBER}
         words = sorted(vocabulary)  # by code points, which is also the order of their UTF-8 bytes
         new_number = np.zeros(len(words) + 1, np.int32)
         old_number = np.fromiter(map(vocabulary.__getitem__, words), np.int32, len(words))
@@ -105,7 +111,7 @@ def build_index(
             _merge_levels(sources, folder, order, count_type, entries, report)
             for run, _ in runs:
                 shutil.rmtree(run)
-        _write_header(folder, order, normalisation, int(counts[1:].sum()), int(counts[0]))
+        _write_header(folder, order, normalisation, int(counts[FIRST_NUMBER:].sum()), int(counts[0]))
 
 
 def merge_indexes(
@@ -173,39 +179,43 @@ class _Budget:
 
 
 class _Vocabulary(dict[str, int]):
-    """Numbers for words in the order in which they come, from 1; a word is checked when it gets its number."""
+    """Numbers for words in the order in which they come; a word is checked when it gets its number.
+
+    The marks have theirs but are not in it while text is read: there they are refused.
+    """
 
     def __missing__(self, word: str) -> int:
         if not is_token(word):
             raise InputError(f"found the token {word!r}; {TOKEN_RULE}")
-        self[word] = number = len(self) + 1
+        self[word] = number = len(self) + FIRST_NUMBER
         return number
 
 
 def _number_tokens(
     sentences: Iterable[Sequence[str]], path: Path, budget: _Budget, report: Progress
 ) -> tuple[_Vocabulary, NDArray[np.int64]]:
-    """Write the tokens as numbers, 0 after each sentence; return the vocabulary and how often each number occurs."""
+    """Write the marked sentences as numbers, 0 after each; return the vocabulary and how often each number occurs."""
     vocabulary = _Vocabulary()
     number = vocabulary.__getitem__
     counts = np.zeros(1, np.int64)
-    buffer = array("i")
+    buffer, after = array("i"), array("i", [END_NUMBER, 0])
     with open(path, "wb") as file:
 
         def flush() -> None:
             nonlocal counts
-            new = np.bincount(np.frombuffer(buffer, np.int32), minlength=len(vocabulary) + 1)
+            new = np.bincount(np.frombuffer(buffer, np.int32), minlength=len(vocabulary) + FIRST_NUMBER)
             new[: len(counts)] += counts
             counts = new
             buffer.tofile(file)
             del buffer[:]
             budget.left()
-            report("reading", int(counts[1:].sum()), None)
+            report("reading", int(counts[FIRST_NUMBER:].sum()), None)
 
         for sentence in sentences:
             if sentence:
+                buffer.append(BEGIN_NUMBER)
                 buffer.extend(map(number, sentence))
-                buffer.append(0)
+                buffer.extend(after)
                 if len(buffer) >= TOKENS_PER_FLUSH:
                     flush()
         flush()

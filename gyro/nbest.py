@@ -1,12 +1,13 @@
 """N-best lists, in the format of Moses and as JSON Lines.
 
-NbestEntry   one string of a list: its sentence, tokens, cost and named features
-entries      the entries of one sentence from its hypotheses
-write_moses  write entries as `0 ||| the dog barks ||| LM= -12.34 ||| -12.34`
-read_moses   read them back
-write_jsonl  write entries as `{"id": "7", "rank": 1, "tokens": [...], "cost": 12.34, "features": {"LM": -12.34}}`
-read_jsonl   read them back
-WRITERS      the two writers by name
+NbestEntry    one string of a list: its sentence, tokens, cost and named features
+entries       the entries of one sentence from its hypotheses
+cost_feature  the feature that is minus the cost
+write_moses   write entries as `0 ||| the dog barks ||| LM= -12.34 ||| -12.34`
+read_moses    read them back
+write_jsonl   write entries as `{"id": "7", "rank": 1, "tokens": [...], "cost": 12.34, "features": {"LM": -12.34}}`
+read_jsonl    read them back
+WRITERS       the two writers by name
 
 Inside the program a cost is low when it is good. In the files the features and the total of Moses are scores, minus the
 cost, as Moses has them; numbers are written so that they read back as the same float. Moses has no way to write "|" in
@@ -48,11 +49,19 @@ class NbestEntry:
     id: str = ""
 
 
-def entries(sentence: int, id: str, hypotheses: Iterable[Hypothesis], feature: str = "LM") -> Iterator[NbestEntry]:
-    """The entries of one sentence; the one feature is minus the cost."""
-    for rank, hypothesis in enumerate(hypotheses, 1):
-        features = {feature: (_negative(hypothesis.cost),)}
-        yield NbestEntry(sentence, tuple(hypothesis.tokens), hypothesis.cost, features, rank, id)
+def entries(
+    sentence: int, id: str, hypotheses: Sequence[Hypothesis], features: Sequence[Mapping[str, float]] | None = None
+) -> Iterator[NbestEntry]:
+    """The entries of one sentence with the named features of each; without them, LM is minus the cost."""
+    named = cost_feature("LM", hypotheses) if features is None else features
+    for rank, (hypothesis, values) in enumerate(zip(hypotheses, named, strict=True), 1):
+        single = {name: (float(value),) for name, value in values.items()}
+        yield NbestEntry(sentence, tuple(hypothesis.tokens), hypothesis.cost, single, rank, id)
+
+
+def cost_feature(name: str, hypotheses: Iterable[Hypothesis]) -> list[dict[str, float]]:
+    """For each hypothesis one feature of this name: minus the cost."""
+    return [{name: _negative(hypothesis.cost)} for hypothesis in hypotheses]
 
 
 def write_moses(file: IO[str], items: Iterable[NbestEntry]) -> None:

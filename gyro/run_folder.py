@@ -3,8 +3,9 @@
 RunFolder  the paths, and what is done with them: lock, prepare, read what is known
 Journal    the results of a run as they come
 Entry      what is known of one bag: its result, seconds and peak memory
-Run        a finished run, for reading: bags, results, lattices, best strings
+Run        a finished run, for reading: bags, results, lattices, best strings, length of the n-best lists
 open_run   open one
+words_of   the words of bags
 labels     the label of every word of a run
 to_line    one line of a JSON Lines file
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
@@ -91,10 +92,12 @@ class RunFolder:
         limits: Mapping[str, Any],
         *,
         overwrite: bool,
+        words: Iterable[str] | None = None,
     ) -> None:
         """Write the files that a run starts with, or see that those there are of the same run.
 
         Another length of the n-best lists and other limits do not make another run; those of the last start are kept.
+        `words` are those of the run if they are not the bags'.
         """
         lines = [_bag_line(bag) for bag in bags]
         wanted = _identity(lines, settings)
@@ -115,13 +118,13 @@ class RunFolder:
             write_json(self.run, {**wanted, **last})
         self.lattices.mkdir(exist_ok=True)
         self.remove_temporaries()
-        self._write_inputs(bags, lines)
+        self._write_inputs(bags, lines, words_of(bags) if words is None else words)
 
-    def _write_inputs(self, bags: Sequence[Bag], lines: Sequence[str]) -> None:
+    def _write_inputs(self, bags: Sequence[Bag], lines: Sequence[str], words: Iterable[str]) -> None:
         if not self.bags.exists():
             write_text(self.bags, "".join(lines))
         if not self.words.exists():
-            symbols = {"<eps>": 0, **labels(bags)}
+            symbols = {"<eps>": 0, **labels(words)}
             write_text(self.words, "".join(f"{word}\t{label}\n" for word, label in symbols.items()))
         references = [" ".join(bag.reference) + "\n" for bag in bags if bag.reference is not None]
         if len(references) == len(bags) and not self.references.exists():
@@ -217,6 +220,7 @@ class Run:
     bags: tuple[Bag, ...]
     settings: dict[str, Any]
     results: tuple[dict[str, Any], ...]
+    nbest: int
 
     def __len__(self) -> int:
         return len(self.bags)
@@ -246,12 +250,17 @@ def open_run(path: str | os.PathLike[str]) -> Run:
         raise InputError(
             f"found {len(bags)} bags and {len(results)} results; run.json has {run.get('bags')}", path=path
         )
-    return Run(folder, bags, run["settings"], results)
+    return Run(folder, bags, run["settings"], results, int(run.get("nbest", 0)))
 
 
-def labels(bags: Sequence[Bag]) -> dict[str, int]:
+def words_of(bags: Iterable[Bag]) -> set[str]:
+    """The distinct words of all bags."""
+    return {word for bag in bags for word in bag.words}
+
+
+def labels(words: Iterable[str]) -> dict[str, int]:
     """The label of every word of a run: 1, 2, … in the order of the words."""
-    return {word: label for label, word in enumerate(sorted({word for bag in bags for word in bag.words}), 1)}
+    return {word: label for label, word in enumerate(sorted(set(words)), 1)}
 
 
 def to_line(value: object) -> str:

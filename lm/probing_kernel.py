@@ -33,7 +33,7 @@ class ProbingTables(NamedTuple):
 
 
 @njit(cache=True)
-def _find(cells: Any, start: Any, buckets: Any, width: Any, key: Any) -> Any:
+def find_entry(cells: Any, start: Any, buckets: Any, width: Any, key: Any) -> Any:
     """The position of the entry with this key in a table, or -1; an entry begins with its key of two cells."""
     position = start + np.int64(key % buckets) * width
     end = start + np.int64(buckets) * width
@@ -78,7 +78,7 @@ def find_words(tables: Any, data: Any, ends: Any) -> Any:
     begin = np.int64(0)
     for i in range(len(ends)):
         key = _hash_word(data, begin, ends[i])
-        position = _find(tables.cells, tables.start[0], tables.buckets[0], VOCABULARY_WIDTH, key)
+        position = find_entry(tables.cells, tables.start[0], tables.buckets[0], VOCABULARY_WIDTH, key)
         if position >= 0:
             numbers[i] = tables.cells[position + 2]
         begin = ends[i]
@@ -207,7 +207,7 @@ def _continue_context(tables: Any, contexts: Any, words: Any, context: Any, coun
         if not contexts.extends[suffix, column]:
             continue
         key = (contexts.key[suffix, column] * np.uint64(8978948897894561157)) ^ oldest
-        position = _find(tables.cells, tables.start[n], tables.buckets[n], width, key)
+        position = find_entry(tables.cells, tables.start[n], tables.buckets[n], width, key)
         if position < 0:
             continue
         contexts.log10[context, column] = -abs(tables.floats[position + 2])

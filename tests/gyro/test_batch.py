@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,10 @@ def make_bags(texts: list[str] | None = None) -> list[Bag]:
     return [Bag(tuple(text.split()), id=f"b{number}") for number, text in enumerate(texts or TEXTS, 1)]
 
 
+def work(_number: int, bag: Bag) -> Outcome:
+    return order(bag)
+
+
 def order(bag: Bag) -> Outcome:
     """All orders of the bag, the cost of each told by its words; some bags fail in their ways."""
     if "fail" in bag.words:
@@ -48,7 +52,7 @@ def order(bag: Bag) -> Outcome:
 
 def run(folder: Path, **options: Any) -> Summary:
     chosen: dict[str, Any] = {"settings": SETTINGS, "nbest": 5, "log": io.StringIO(), **options}
-    return run_batch(chosen.pop("bags", make_bags()), folder, chosen.pop("work", order), **chosen)
+    return run_batch(chosen.pop("bags", make_bags()), folder, chosen.pop("work", work), **chosen)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -147,12 +151,12 @@ def test_references_are_written_when_all_bags_have_them(tmp_path: Path) -> None:
 
 
 def test_no_bags(tmp_path: Path) -> None:
-    summary = run_batch([], tmp_path / "run", order, settings={})
+    summary = run_batch([], tmp_path / "run", work, settings={})
     assert (summary.ok, summary.exit_code, open_run(tmp_path / "run").best()) == (0, 0, [])
 
 
 def test_limits_leave_their_reason(tmp_path: Path) -> None:
-    def greedy(bag: Bag) -> Outcome:
+    def greedy(_number: int, bag: Bag) -> Outcome:
         block = bytearray(300 * 2**20 if "memory" in bag.words else 0)
         time.sleep(60)
         return Outcome(None, {"reason": str(len(block))})
@@ -214,7 +218,7 @@ def test_order_of_tokens_changes_nothing(finished: Path, tmp_path: Path) -> None
     assert contents(tmp_path / "run") == contents(finished)
 
 
-def refuse(bag: Bag) -> Outcome:
+def refuse(_number: int, bag: Bag) -> Outcome:
     raise AssertionError(f"{bag} should not be done again")
 
 
@@ -227,7 +231,7 @@ def test_second_start_does_nothing(copied: Path, overwrite: bool) -> None:
 
 def test_failures_are_kept_unless_retried(copied: Path) -> None:
     assert run(copied, work=refuse).failed == 3
-    summary = run(copied, retry_failed=True, work=lambda bag: order(Bag(bag.tokens[-1:])))
+    summary = run(copied, retry_failed=True, work=lambda _, bag: order(Bag(bag.tokens[-1:])))
     assert summary.failures == (("b7", "no parse"),)
     assert open_run(copied).best()[2:] == ["now", *open_run(copied).best()[3:5], "one", ""]
 
@@ -245,6 +249,58 @@ def test_write_nbest_of_a_finished_run(finished: Path, format: str, jobs: int) -
     write_nbest(open_run(finished), 5, format, file, jobs=jobs)
     name = {"moses": "nbest.txt", "jsonl": "nbest.jsonl"}[format]
     assert file.getvalue() == (finished / name).read_text(encoding="utf-8")
+
+
+def test_lists_longer_than_the_runs_own_are_made_of_the_lattices(finished: Path, tmp_path: Path) -> None:
+    file = io.StringIO()
+    write_nbest(open_run(finished), 9, "moses", file)
+    run(tmp_path / "long", nbest=9)
+    assert file.getvalue() == (tmp_path / "long" / "nbest.txt").read_text(encoding="utf-8")
+
+
+# ---- features and words
+
+
+def number_and_cost(number: int, hypotheses: Sequence[Hypothesis]) -> list[dict[str, float]]:
+    return [{"NUMBER": float(number), "COST": -hypothesis.cost} for hypothesis in hypotheses]
+
+
+def test_features_are_the_columns_of_the_lists(finished: Path, tmp_path: Path) -> None:
+    run(tmp_path / "one", features=number_and_cost)
+    run(tmp_path / "two", features=number_and_cost, jobs=3)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    entries = list(read_moses(tmp_path / "one" / "nbest.txt"))
+    assert [e.features for e in entries] == [{"NUMBER": (float(e.sentence),), "COST": (-e.cost,)} for e in entries]
+    lists = {"nbest.txt", "nbest.jsonl"}
+    others = [
+        {name: data for name, data in contents(f).items() if name not in lists} for f in (finished, tmp_path / "one")
+    ]
+    assert others[0] == others[1]
+
+
+def test_several_features_cannot_be_made_anew(tmp_path: Path) -> None:
+    run(tmp_path / "run", features=number_and_cost)
+    with pytest.raises(
+        InputError, match="have the scores NUMBER, COST and 5 strings a bag; for 6, start the run again"
+    ):
+        write_nbest(open_run(tmp_path / "run"), 6, "moses", io.StringIO())
+    run(tmp_path / "cost", features=lambda _, hypotheses: [{"COST": -h.cost} for h in hypotheses])
+    file = io.StringIO()
+    write_nbest(open_run(tmp_path / "cost"), 6, "moses", file)
+    assert all(" ||| COST= -" in line for line in file.getvalue().splitlines())
+
+
+def test_work_knows_the_number_and_words_need_no_bags(tmp_path: Path) -> None:
+    def from_elsewhere(number: int, bag: Bag) -> Outcome:
+        assert bag == bags[number]
+        return Outcome(Lattice.from_strings(("x", "y"), [Hypothesis(("y", "x", "y")[number:], 1.0)]))
+
+    bags = [Bag((), id="one"), Bag((), id="two")]
+    log = io.StringIO()
+    run(tmp_path / "run", bags=bags, work=from_elsewhere, words={"y", "x", "z"}, log=log)
+    assert open_run(tmp_path / "run").best() == ["y x y", "x y"]
+    assert (tmp_path / "run" / "words.syms").read_text() == "<eps>\t0\nx\t1\ny\t2\nz\t3\n"
+    assert "id=one ok cost 1.00" in log.getvalue()
 
 
 # ---- kills
@@ -299,7 +355,7 @@ import sys, time
 sys.path.insert(0, sys.argv[2])
 import test_batch
 
-def slowly(bag):
+def slowly(number, bag):
     time.sleep(0.02 * (int(bag.id[1:]) % 4))
     return test_batch.order(bag)
 

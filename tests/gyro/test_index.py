@@ -29,10 +29,11 @@ TEXT = [line.split() for line in ("the dog saw the cat", "the cat saw the dog", 
 
 
 def count_ngrams(sentences: Sequence[Sequence[str]], order: int) -> Counter[tuple[str, ...]]:
-    """All n-grams, counted as the definition says."""
+    """All n-grams of the sentences between their marks, counted as the definition says."""
+    marked = [["<s>", *sentence, "</s>"] for sentence in sentences if sentence]
     return Counter(
         tuple(sentence[start : start + n])
-        for sentence in sentences
+        for sentence in marked
         for n in range(1, order + 1)
         for start in range(len(sentence) - n + 1)
     )
@@ -122,6 +123,14 @@ def test_a_larger_random_text_spilled_and_merged(tmp_path: Path) -> None:
         ("cow the dog", 0),
         ("the dog slept why", 0),
         ("the dog saw the cat", 1),
+        ("<s>", 4),
+        ("</s>", 4),
+        ("<s> the", 3),
+        ("dog </s>", 1),
+        ("<s> why </s>", 1),
+        ("<s> </s>", 0),
+        ("</s> <s>", 0),
+        ("<unk>", 0),
     ],
 )
 def test_counts_of_a_small_text(index_path: Path, ngram: str, count: int) -> None:
@@ -138,7 +147,7 @@ def test_info_tells_what_is_in_it(index_path: Path) -> None:
     info = index.info()
     for part in (str(index_path), index.signature, "tokenizer none", "sentences      4", "tokens         14"):
         assert part in info
-    assert "5-grams        2" in info
+    assert "5-grams        7" in info
     assert index.normalisation == SPLIT
 
 
@@ -195,7 +204,7 @@ def test_arrays_of_another_type_or_length_are_refused(index_path: Path) -> None:
     [
         ({"format": "arpa"}, "found the format 'arpa'; 'gyro-text-index' is allowed"),
         ({"format": None}, "found the format None"),
-        ({"version": 2}, "found version 2 of the format; 1 is allowed"),
+        ({"version": 1}, "found version 1 of the format; 2 is allowed: build the index anew"),
         ({"tokens": 15}, "the header is damaged: its checksum is wrong"),
         ({"checksum": "0"}, "the header is damaged"),
         ({"extra": 1}, "the header is damaged"),
@@ -305,6 +314,7 @@ def test_two_builds_do_not_meet(tmp_path: Path) -> None:
         ([], {}, "the text has no sentences"),
         ([[]], {}, "the text has no sentences"),
         ([["a b"]], {}, "found the token 'a b'"),
+        ([["a", "<s>"]], {}, "found the token '<s>'"),
         ([["</s>"]], {}, "found the token '</s>'"),
         ([["\ud800"]], {}, "found the token"),
         (TEXT, {"order": 0}, "found the order 0; 1 to 9 is allowed"),
@@ -373,7 +383,7 @@ def test_progress_goes_to_the_end(tmp_path: Path) -> None:
     last = {stage: (done, total) for stage, done, total in calls}
     assert list(last) == ["reading", "sorting", "merging"]
     assert last["reading"] == (14, None)
-    assert last["sorting"] == (18, 18)
+    assert last["sorting"] == (26, 26)
     assert last["merging"][0] == last["merging"][1]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gyro.errors import InputError
 from gyro.lattice import Hypothesis
-from gyro.nbest import NbestEntry, entries, read_jsonl, read_moses, write_jsonl, write_moses
+from gyro.nbest import NbestEntry, cost_feature, entries, read_jsonl, read_moses, write_jsonl, write_moses
 
 LISTS = [
     *entries(0, "a", [Hypothesis(("the", "dog"), 12.34), Hypothesis(("dog", "the"), 13.0)]),
@@ -26,6 +26,16 @@ def test_moses_lines() -> None:
         "0 ||| dog the ||| LM= -13.0 ||| -13.0",
         "2 ||| x&#124;&#124;&#124;y &amp;#124; ||| LM= 0.0 ||| 0.0",
     ]
+
+
+def test_features_of_several_models() -> None:
+    file = io.StringIO()
+    hypotheses = [Hypothesis(("a",), 1.5), Hypothesis(("b",), 2.0)]
+    write_moses(file, entries(3, "x", hypotheses, [{"LM4": -1.0, "SB5": -0.5}, {"LM4": -2.0, "SB5": 0.0}]))
+    assert file.getvalue() == "3 ||| a ||| LM4= -1.0 SB5= -0.5 ||| -1.5\n3 ||| b ||| LM4= -2.0 SB5= 0.0 ||| -2.0\n"
+    assert cost_feature("COST", hypotheses) == [{"COST": -1.5}, {"COST": -2.0}]
+    with pytest.raises(ValueError, match="zip"):
+        list(entries(3, "x", hypotheses, [{}]))
 
 
 def test_jsonl_lines() -> None:

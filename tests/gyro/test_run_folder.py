@@ -10,7 +10,7 @@ import pytest
 
 from gyro.bag import Bag
 from gyro.errors import InputError
-from gyro.run_folder import Entry, Journal, RunFolder, labels, open_run
+from gyro.run_folder import Entry, Journal, RunFolder, labels, open_run, words_of
 
 BAGS = [Bag(("b", "a", "b"), id="1"), Bag(("c",), id="2")]
 FAILED = {"id": "1", "status": "failed", "reason": "no parse", "cost": None}
@@ -39,7 +39,8 @@ def test_a_new_folder(tmp_path: Path) -> None:
 
 
 def test_labels_of_a_run() -> None:
-    assert labels(BAGS) == {"a": 1, "b": 2, "c": 3}
+    assert words_of(BAGS) == {"a", "b", "c"}
+    assert labels(["c", "a", "b", "a"]) == {"a": 1, "b": 2, "c": 3}
 
 
 def test_journal_is_read_back(tmp_path: Path) -> None:

@@ -1,0 +1,213 @@
+"""Lattices from anywhere: our own runs, OpenFst files of other tools, n-best lists.
+
+open_lattices  open a run folder, a folder of OpenFst files, one such file, or an n-best list
+LatticeSource  a sequence of LatticeItem, and what tells one source from another
+LatticeItem    one sentence: its id, its lattice, and its bag and reference where they are known
+
+Bare integer labels become words like "17". The marks <s> and </s> that some tools put on arcs are taken off, for models
+set them themselves. In the lattice of an n-best list a string costs minus its score.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import file_digest, sha256
+from itertools import groupby
+from os import PathLike
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+
+from gyro.bag import Bag
+from gyro.errors import InputError
+from gyro.lattice import Hypothesis, Lattice
+from gyro.nbest import NbestEntry, read_jsonl, read_moses
+from gyro.run_folder import open_run, words_of
+
+MARKS = ("<s>", "</s>")
+ALLOWED = "a run folder, a folder of .fst files, a .fst file, or an n-best list (.txt, .nbest, .jsonl) is allowed"
+
+AnyPath = str | PathLike[str]
+Reader = Callable[[], Lattice | None]
+
+
+@dataclass(frozen=True)
+class LatticeItem:
+    """One sentence of a source."""
+
+    id: str
+    read: Reader = field(repr=False)
+    bag: Bag | None = None
+    reference: tuple[str, ...] | None = None
+
+    def lattice(self) -> Lattice | None:
+        """The lattice, read anew; None for a bag that failed."""
+        return self.read()
+
+
+class LatticeSource(Sequence[LatticeItem]):
+    """The sentences of one place, in order."""
+
+    def __init__(
+        self, path: AnyPath, items: Iterable[LatticeItem], signature: str, words: Iterable[str] | None = None
+    ) -> None:
+        self.path = Path(path)
+        self.signature = signature
+        self._items = tuple(items)
+        self._words = None if words is None else frozenset(words)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @overload
+    def __getitem__(self, number: int) -> LatticeItem: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[LatticeItem]: ...
+    def __getitem__(self, number: int | slice) -> LatticeItem | Sequence[LatticeItem]:
+        return self._items[number]
+
+    def words(self) -> frozenset[str]:
+        """The words of all lattices; where nothing else tells them, each lattice is read once."""
+        if self._words is None:
+            lattices = (item.lattice() for item in self._items)
+            self._words = frozenset(word for lattice in lattices if lattice is not None for word in lattice.words)
+        return self._words
+
+    def bags(self) -> list[Bag]:
+        """The bags; one that is not known is an empty bag with the id."""
+        return [Bag((), id=item.id) if item.bag is None else item.bag for item in self._items]
+
+
+def open_lattices(path: AnyPath, *, weights: Mapping[str, float] | None = None) -> LatticeSource:
+    """Open whatever is there.
+
+    With `weights`, the score of a string in an n-best list is the weighted sum of these features and not the total.
+    """
+    place = Path(path)
+    if place.is_dir() and (place / "run.json").exists():
+        return _open_run(place)
+    if place.is_dir():
+        return _open_folder(place)
+    if not place.is_file():
+        raise InputError(f"no such file or folder; {ALLOWED}", path=path)
+    kind = place.name.removesuffix(".gz").rpartition(".")[2]
+    if kind == "fst":
+        return LatticeSource(place, [_file_item(place)], _signature([place]))
+    if kind not in _LISTS:
+        raise InputError(f"found a file of another kind; {ALLOWED}", path=path)
+    return _open_nbest(place, _LISTS[kind], weights)
+
+
+def _open_run(folder: Path) -> LatticeSource:
+    run = open_run(folder)
+    items = [
+        LatticeItem(bag.id, _run_reader(run.lattice, number), bag if len(bag) else None, bag.reference)
+        for number, bag in enumerate(run.bags)
+    ]
+    # Bags and settings decide the lattices, and what a limit changed shows in the results.
+    settings = json.dumps(run.settings, ensure_ascii=False, sort_keys=True)
+    signature = _signature([run.folder.bags, run.folder.results], settings)
+    return LatticeSource(folder, items, signature, words_of(run.bags) if all(map(len, run.bags)) else None)
+
+
+def _run_reader(read: Callable[[int], Lattice | None], number: int) -> Reader:
+    return lambda: read(number)
+
+
+def _open_folder(folder: Path) -> LatticeSource:
+    paths = sorted((p for p in folder.iterdir() if p.name.endswith((".fst", ".fst.gz"))), key=_natural_key)
+    if not paths:
+        raise InputError("found no run.json and no files .fst or .fst.gz; one or the other is needed", path=folder)
+    items = [_file_item(path) for path in paths]
+    for item, other, path in zip(items, items[1:], paths[1:], strict=False):
+        if item.id == other.id:
+            raise InputError("found the same lattice gzipped and not; one of them is allowed", path=path)
+    return LatticeSource(folder, items, _signature(paths))
+
+
+def _natural_key(path: Path) -> list[tuple[int, str]]:
+    """Numbers in names count as numbers: 2.fst comes before 10.fst."""
+    parts = re.split(r"(\d+)", _stem(path))
+    return [(int(part), part) if part.isdecimal() else (-1, part) for part in parts]
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").removesuffix(".fst")
+
+
+def _file_item(path: Path) -> LatticeItem:
+    return LatticeItem(_stem(path), lambda: _without_marks(Lattice.read(path)))
+
+
+def _without_marks(lattice: Lattice) -> Lattice:
+    """Sentence marks as epsilon, which lattices are freed of; their costs stay."""
+    marks = [number for number, word in enumerate(lattice.words) if word in MARKS]
+    if not marks:
+        return lattice
+    source, word, target, *rest = lattice.to_arrays()
+    kept = np.array([number for number in range(len(lattice.words)) if number not in marks], np.int32)
+    renumbered = np.full(len(lattice.words), -1, np.int32)  # from_arrays makes 0, epsilon, of -1
+    renumbered[kept] = np.arange(len(kept))
+    words = [lattice.words[number] for number in kept]
+    return Lattice.from_arrays(words, 0 if lattice.num_states else -1, source, renumbered[word], target, *rest)
+
+
+def _open_nbest(
+    path: Path, read: Callable[[AnyPath], Iterator[NbestEntry]], weights: Mapping[str, float] | None
+) -> LatticeSource:
+    items: list[LatticeItem] = []
+    words: set[str] = set()
+    for (_, id), group in groupby(read(path), key=lambda entry: (entry.sentence, entry.id)):
+        strings = [Hypothesis(entry.tokens, _cost(entry, weights, path)) for entry in group]
+        words.update(token for string in strings for token in string.tokens)
+        items.append(LatticeItem(id, _list_reader(strings)))
+    again = [id for id, count in _counts(item.id for item in items).items() if count > 1]
+    if again:
+        raise InputError(f"sentence {again[0]} comes back after another; the strings of one stand together", path=path)
+    chosen = "" if weights is None else repr(sorted(weights.items()))
+    return LatticeSource(path, items, _signature([path], chosen), words - set(MARKS))
+
+
+def _counts(ids: Iterable[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for id in ids:
+        counts[id] = counts.get(id, 0) + 1
+    return counts
+
+
+def _list_reader(strings: Sequence[Hypothesis]) -> Reader:
+    def read() -> Lattice:
+        words = sorted({token for string in strings for token in string.tokens})
+        return _without_marks(Lattice.from_strings(words, strings))
+
+    return read
+
+
+def _cost(entry: NbestEntry, weights: Mapping[str, float] | None, path: Path) -> float:
+    if weights is None:
+        return entry.cost
+    for name in weights:
+        if len(entry.features.get(name, ())) != 1:
+            found = f"sentence {entry.id} has {len(entry.features.get(name, ()))} numbers for the feature {name!r}"
+            raise InputError(f"{found}; one is needed, and there are {', '.join(entry.features) or 'none'}", path=path)
+    return 0.0 - sum(weight * entry.features[name][0] for name, weight in weights.items())
+
+
+def _signature(paths: Iterable[Path], text: str = "") -> str:
+    """A short hash of the names and the contents of files."""
+    whole = sha256(text.encode())
+    for path in paths:
+        with path.open("rb") as file:
+            whole.update(f"{path.name} {file_digest(file, 'sha256').hexdigest()}\n".encode())
+    return whole.hexdigest()[:12]
+
+
+_LISTS: dict[str, Callable[[AnyPath], Iterator[NbestEntry]]] = {
+    "txt": read_moses,
+    "nbest": read_moses,
+    "jsonl": read_jsonl,
+}
