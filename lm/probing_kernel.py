@@ -35,7 +35,12 @@ class ProbingTables(NamedTuple):
 @njit(cache=True)
 def find_entry(cells: Any, start: Any, buckets: Any, width: Any, key: Any) -> Any:
     """The position of the entry with this key in a table, or -1; an entry begins with its key of two cells."""
-    position = start + np.int64(key % buckets) * width
+    return _find_from(cells, start, buckets, width, key, start + np.int64(key % buckets) * width)
+
+
+@njit(cache=True)
+def _find_from(cells: Any, start: Any, buckets: Any, width: Any, key: Any, position: Any) -> Any:
+    """The same from the position where the search begins."""
     end = start + np.int64(buckets) * width
     for _ in range(np.int64(buckets)):  # a sound table has free entries; a damaged one must not hold us for ever
         found = np.uint64(cells[position]) | (np.uint64(cells[position + 1]) << np.uint64(32))
@@ -203,11 +208,19 @@ def _continue_context(tables: Any, contexts: Any, words: Any, context: Any, coun
     # KenLM hashes an n-gram from its last word to its first, so the key of the suffix is half of the work.
     oldest = (np.uint64(1) + contexts.oldest[context]) * np.uint64(17894857484156487943)
     width = LONGEST_WIDTH if n == order else MIDDLE_WIDTH
+    start, buckets = tables.start[n], tables.buckets[n]
+    # First all the places are touched, so that the memory brings them side by side and not one after the other.
+    keys, places, touched = np.empty(columns, np.uint64), np.empty(columns, np.int64), np.empty(columns, np.uint32)
+    for column in range(columns):
+        if contexts.extends[suffix, column]:
+            keys[column] = (contexts.key[suffix, column] * np.uint64(8978948897894561157)) ^ oldest
+            places[column] = start + np.int64(keys[column] % buckets) * width
+            touched[column] = tables.cells[places[column]]
     for column in range(columns):
         if not contexts.extends[suffix, column]:
             continue
-        key = (contexts.key[suffix, column] * np.uint64(8978948897894561157)) ^ oldest
-        position = find_entry(tables.cells, tables.start[n], tables.buckets[n], width, key)
+        key = keys[column]
+        position = _find_from(tables.cells, start, buckets, width, key, places[column])
         if position < 0:
             continue
         contexts.log10[context, column] = -abs(tables.floats[position + 2])
