@@ -1,7 +1,7 @@
-"""The configuration of a whole run: one TOML file, or the built-in one.
+"""The configuration of a whole run: TOML files, or the built-in one.
 
-Config       all tables: run, text, index, lm, bags, generate
-load_config  read a TOML file; every unknown key, wrong type or value is one clear line
+Config       all tables: run, text, index, lm, bags, generate, and the stages after it: rescore, dependency, mbr, mt
+load_config  read TOML files, of which later ones change values of the first; every mistake is one clear line
 BUILT_IN     the TOML of the demonstration on the embedded corpus
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 from gyro.corpus import Normalisation
 from gyro.errors import InputError
 from gyro.settings import Settings, from_table, parse_size
+from rescoring.mbr import MbrParameters
 
 BUILT_IN = """\
 # The demonstration: State of the Union addresses up to 2019 are the text, sentences of later ones the bags.
@@ -51,6 +52,21 @@ algorithm = "exact"
 rules = "1-5"
 phrase_cost = "phrase=1.0"
 beta = 5.0
+
+# Stages after the first pass: each is left out with its table.
+
+[rescore]
+models = ["stupid-backoff:5"]
+keep = 0.6
+weights = [0.4]
+
+[dependency]
+sentences = 24000
+weight = 0.3
+nbest = 50
+
+[mbr]
+scale = 0.4
 """
 
 
@@ -103,6 +119,37 @@ class BagsTable:
 
 
 @dataclass(frozen=True)
+class RescoreTable:
+    """Models that give the lattices new costs: KenLM files, or stupid-backoff:ORDER over the run's own index.
+
+    The new cost is `keep` times the first one and the weighted sum of the models'.
+    """
+
+    models: list[str]
+    weights: list[float] = field(default_factory=list)
+    keep: float = 0.0
+
+
+@dataclass(frozen=True)
+class DependencyTable:
+    """The dependency model, estimated on about so many sentences spread over the text (0: all), for n-best lists."""
+
+    weight: float
+    order: int = 3
+    sentences: int = 0
+    nbest: int = 100
+
+
+@dataclass(frozen=True)
+class MtTable:
+    """What MT systems say of the same sentences: JSON Lines whose `field` has the output of each system."""
+
+    file: str
+    field: str = "outputs"
+    by: str = "id"
+
+
+@dataclass(frozen=True)
 class Config:
     """A whole run."""
 
@@ -113,36 +160,61 @@ class Config:
     index: ModelTable = field(default_factory=lambda: ModelTable(5))
     lm: ModelTable = field(default_factory=lambda: ModelTable(4))
     generate: Settings = field(default_factory=Settings)
+    rescore: RescoreTable | None = None
+    dependency: DependencyTable | None = None
+    mbr: MbrParameters | None = None
+    mt: MtTable | None = None
 
 
-_TABLES = {
+_TABLES: dict[str, Any] = {
     "run": RunTable,
     "text": TextTable,
     "index": ModelTable,
     "lm": ModelTable,
     "bags": BagsTable,
     "generate": Settings,
+    "rescore": RescoreTable,
+    "dependency": DependencyTable,
+    "mbr": MbrParameters,
+    "mt": MtTable,
 }
 
 
-def load_config(path: str | PathLike[str] | None) -> Config:
-    """Read a configuration; None is the built-in one. Relative names in it are seen from the working folder."""
-    name = "the built-in configuration" if path is None else str(path)
+def load_config(*paths: str | PathLike[str]) -> Config:
+    """Read a configuration; without files, the built-in one. Relative names in it are seen from the working folder."""
+    sources = [_read(path) for path in paths] or [BUILT_IN]
+    name = str(paths[-1]) if paths else "the built-in configuration"
+    tables: dict[str, dict[str, Any]] = {}
+    for path, source in zip(paths or [name], sources, strict=True):
+        for key, table in _parse(source, path).items():
+            tables[key] = tables.get(key, {}) | table
     try:
-        source = BUILT_IN if path is None else Path(path).read_text(encoding="utf-8")
-        tables = tomllib.loads(source)
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path=name) from error
-    except ValueError as error:
-        raise InputError(f"not TOML: {error}", path=name) from error
-    try:
-        for key in tables:
-            if key not in _TABLES:
-                raise InputError(f"found the table [{key}]; allowed are {', '.join(f'[{t}]' for t in _TABLES)}")
         for key in ("run", "text", "bags"):
             if key not in tables:
                 raise InputError(f"the table [{key}] is missing")
-        parts: dict[str, Any] = {key: from_table(_TABLES[key], table, f"[{key}]") for key, table in tables.items()}
+        if "mt" in tables and "mbr" not in tables:
+            raise InputError("the table [mt] goes with [mbr], which is missing")
+        parts = {key: from_table(_TABLES[key], table, f"[{key}]") for key, table in tables.items()}
     except InputError as error:
         raise InputError(str(error), path=name) from error
-    return Config(source=source, **parts)
+    return Config(source="\n".join(sources), **parts)
+
+
+def _read(path: str | PathLike[str]) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read: {getattr(error, 'strerror', None) or error}", path=path) from error
+
+
+def _parse(source: str, path: str | PathLike[str]) -> dict[str, dict[str, Any]]:
+    """The tables of one file; only the known ones are allowed."""
+    try:
+        tables = tomllib.loads(source)
+    except ValueError as error:
+        raise InputError(f"not TOML: {error}", path=path) from error
+    for key, table in tables.items():
+        if key not in _TABLES or not isinstance(table, dict):
+            allowed = ", ".join(f"[{name}]" for name in _TABLES)
+            raise InputError(f"found the table [{key}]; allowed are {allowed}", path=path)
+    return tables

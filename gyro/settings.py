@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any, TypeVar, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from gyro.errors import InputError
 
@@ -120,7 +120,8 @@ def from_table(kind: type[T], table: Mapping[str, Any], place: str) -> T:
         if key not in known:
             raise InputError(f"found the key {key!r} in {place}; allowed are {', '.join(known)}")
         if not _fits(value, hints[key]):
-            wanted = "a list of strings" if get_origin(hints[key]) is list else hints[key].__name__
+            inner = get_args(hints[key])
+            wanted = f"a list of {inner[0].__name__}" if inner else hints[key].__name__
             raise InputError(f"found {key} = {value!r} in {place}; {wanted} is allowed")
     missing = [n for n, f in known.items() if n not in table and f.default is MISSING and f.default_factory is MISSING]
     if missing:
@@ -131,7 +132,7 @@ def from_table(kind: type[T], table: Mapping[str, Any], place: str) -> T:
 def _fits(value: object, wanted: Any) -> bool:
     """Whether a TOML value is of the type; a whole number goes for a float, a truth value for no number."""
     if get_origin(wanted) is list:
-        return isinstance(value, list) and all(isinstance(part, str) for part in value)
+        return isinstance(value, list) and all(_fits(part, get_args(wanted)[0]) for part in value)
     if isinstance(value, bool):
         return wanted is bool
     return isinstance(value, (int, float) if wanted is float else wanted)

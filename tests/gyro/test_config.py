@@ -11,7 +11,7 @@ from gyro.errors import InputError
 
 
 def test_the_built_in_configuration_loads() -> None:
-    config = load_config(None)
+    config = load_config()
     assert config.source == BUILT_IN
     assert config.generate.algorithm == "exact"
     assert config.text.normalisation.tokenizer == "spacy-en"
@@ -33,6 +33,9 @@ def test_tables_that_are_missing_have_defaults(tmp_path: Path) -> None:
         (BUILT_IN.replace("jobs = 2", 'jobs = "2"'), "jobs = '2'"),
         (BUILT_IN.replace("jobs = 2", "job = 2"), "'job' in"),
         (BUILT_IN.replace('"exact"', '"exakt"'), "'exakt'"),
+        (BUILT_IN.replace("weights = [0.4]", 'weights = ["0.4"]'), "a list of float"),
+        (BUILT_IN.replace("[mbr]", "[mt]").replace("scale = 0.4", 'file = "x"'), r"\[mt\] goes with \[mbr\]"),
+        ("run = 3\n", r"\[run\]; allowed"),
         (BUILT_IN.replace('memory = "1G"', 'memory = "1Q"'), "'1Q'"),
     ],
 )
@@ -43,6 +46,18 @@ def test_a_wrong_configuration_is_one_line_with_the_file(tmp_path: Path, text: s
         load_config(file)
     assert str(raised.value).startswith(f"{file}: ")
     assert "\n" not in str(raised.value)
+
+
+def test_a_second_file_changes_values_of_the_first(tmp_path: Path) -> None:
+    first, second = tmp_path / "run.toml", tmp_path / "tuned.toml"
+    first.write_text(BUILT_IN)
+    second.write_text("[rescore]\nkeep = 0\nweights = [1]\n[mbr]\nscale = 0.7\n")
+    config = load_config(first, second)
+    assert config.rescore is not None
+    assert (config.rescore.keep, config.rescore.weights, config.rescore.models) == (0.0, [1], ["stupid-backoff:5"])
+    assert config.mbr is not None
+    assert config.mbr.scale == 0.7
+    assert config.generate == load_config(first).generate
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 import sacrebleu
 
 from gyro.errors import InputError
-from gyro.evaluation import Evaluation, evaluate, score_files
+from gyro.evaluation import Evaluation, class_order, evaluate, parse_sizes, score_files
+from gyro.metric import METRICS
 
 
 def shuffled_sentences(count: int, seed: int = 1) -> tuple[list[list[str]], list[list[str]]]:
@@ -36,7 +37,7 @@ def corpus_bleu(hypotheses: list[list[str]], references: list[list[str]], tokeni
 def test_bleu_is_that_of_sacrebleu(tokenize: str) -> None:
     hypotheses, references = shuffled_sentences(90)
     result = evaluate(hypotheses, references, tokenize=tokenize)
-    assert result.bleu == corpus_bleu(hypotheses, references, tokenize)
+    assert result.bleu == pytest.approx(corpus_bleu(hypotheses, references, tokenize))
     assert f"tok:{tokenize}" in result.signature
     assert f"version:{sacrebleu.__version__}" in result.signature
 
@@ -48,7 +49,7 @@ def test_size_classes() -> None:
     assert [row.sentences for row in result.by_size] == [15] * 6
     pairs = [(h, r) for h, r in zip(hypotheses, references, strict=True) if 11 <= len(r) <= 15]
     chosen = result.by_size[2]
-    assert chosen.bleu == corpus_bleu([h for h, _ in pairs], [r for _, r in pairs])
+    assert chosen.bleu == pytest.approx(corpus_bleu([h for h, _ in pairs], [r for _, r in pairs]))
     assert chosen.exact_match == pytest.approx(100 * sum(h == r for h, r in pairs) / len(pairs))
     assert result.exact_match == pytest.approx(
         sum(row.exact_match * row.sentences for row in result.by_size) / result.sentences
@@ -70,29 +71,43 @@ def test_empty_and_foreign_hypotheses_are_counted() -> None:
     result = evaluate(hypotheses, references, ids=["i", "j", "k", "l", "m"])
     assert result.exact_match == 20.0
     assert (result.empty, result.other_words) == (("j",), ("l", "m"))
-    assert "empty hypotheses: 1 (ids j)" in result.text()
-    assert "hypotheses with other words than the reference: 2 (ids l m)" in result.text()
+    assert "empty outputs: 1 (ids j)" in result.text()
+    assert "outputs with other words than the reference: 2 (ids l m)" in result.text()
 
 
 def test_table_is_aligned() -> None:
     result = evaluate(*shuffled_sentences(90))
-    rows = result.text().splitlines()[:8]
-    assert rows[0].split() == ["tokens", "sentences", "BLEU", "exact", "match"]
-    assert rows[-1].startswith("all")
-    assert len({len(row) for row in rows}) == 1
-    assert result.text().splitlines()[8] == f"BLEU: {result.signature}"
+    rows = result.text().splitlines()
+    assert rows[0].split()[:4] == ["tokens", "sentences", "BLEU", "chrF"]
+    assert rows[7].startswith("all")
+    assert len({len(row) for row in rows[:8]}) == 1
+    assert rows[8].startswith("% of words by distortion: 0 ")
+    assert rows[9] == f"BLEU: {result.signature}"
 
 
 def test_json_holds_everything() -> None:
     result = evaluate(*shuffled_sentences(12))
     value = json.loads(json.dumps(result.to_json()))
     assert value["bleu"] == result.bleu
-    assert value["by_size"][0] == {
-        "sizes": "1-5",
-        "sentences": 5,
-        **{k: value["by_size"][0][k] for k in ("bleu", "exact_match")},
-    }
+    assert value["by_size"][0]["sizes"] == "1-5"
     assert set(value) == set(Evaluation.__dataclass_fields__)
+    assert {*METRICS} <= set(value) & set(value["by_size"][0])
+
+
+def test_distortions_are_shares() -> None:
+    result = evaluate(*shuffled_sentences(60))
+    for row in (result, *result.by_size):
+        assert sum(row.distortions) == pytest.approx(1.0)
+
+
+def test_chosen_sizes() -> None:
+    result = evaluate(*shuffled_sentences(90), sizes=(8, 9))
+    assert [row.sizes for row in result.by_size] == ["1-8", "9", "10+"]
+    assert parse_sizes("8,9") == (8, 9)
+    assert class_order(["26+", "6-10", "1-5"]) == ["1-5", "6-10", "26+"]
+    for bad in ("", "5,5", "0", "x", "10,5"):
+        with pytest.raises(InputError, match="rising whole numbers"):
+            evaluate([["a"]], [["a"]], sizes=parse_sizes(bad))
 
 
 def test_files(tmp_path: Path) -> None:
@@ -105,23 +120,34 @@ def test_files(tmp_path: Path) -> None:
     assert score_files(tmp_path / "hyp", tmp_path / "ref.gz").empty == ("4",)
 
 
-@pytest.mark.parametrize(("hyp_lines", "ref_lines", "short"), [(2, 3, "hyp"), (3, 2, "ref"), (0, 1, "hyp")])
-def test_files_of_different_length(tmp_path: Path, hyp_lines: int, ref_lines: int, short: str) -> None:
+@pytest.mark.parametrize(
+    ("hyp_lines", "ref_lines", "what"), [(2, 3, "missing"), (3, 2, "one too many"), (0, 1, "missing")]
+)
+def test_files_of_different_length(tmp_path: Path, hyp_lines: int, ref_lines: int, what: str) -> None:
     hyp, ref = tmp_path / "hyp", tmp_path / "ref"
     hyp.write_text("a\n" * hyp_lines)
     ref.write_text("a\n" * ref_lines)
     with pytest.raises(InputError) as caught:
         score_files(hyp, ref)
-    missing = min(hyp_lines, ref_lines) + 1
-    counts = f"{hyp} has {hyp_lines} lines, {ref} {ref_lines}"
-    assert str(caught.value) == f"{tmp_path / short}: line {missing} is missing: {counts}"
+    line = min(hyp_lines, ref_lines) + 1
+    assert str(caught.value) == f"{hyp}: line {line} is {what}: found {hyp_lines} lines; {ref} has {ref_lines}"
+
+
+def test_a_line_that_is_missing_in_the_middle_is_named(tmp_path: Path) -> None:
+    hyp, ref = tmp_path / "hyp", tmp_path / "ref"
+    hyp.write_text("b a\nf e\n")
+    ref.write_text("a b\nc d\ne f\n")
+    with pytest.raises(InputError, match="line 2 is the first with other words than its reference"):
+        score_files(hyp, ref)
 
 
 def test_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found no sentences to score"):
         evaluate([], [])
-    with pytest.raises(InputError, match="found 1 hypotheses, 2 references and 2 ids"):
+    with pytest.raises(InputError, match="found 1 outputs and 2 references"):
         evaluate([["a"]], [["a"], ["b"]])
+    with pytest.raises(InputError, match="found 1 references and 2 ids"):
+        evaluate([["a"]], [["a"]], ids=["1", "2"])
     with pytest.raises(InputError, match="found the tokeniser 'xyz'; allowed are 13a, char"):
         evaluate([["a"]], [["a"]], tokenize="xyz")
     with pytest.raises(InputError, match="nothing: cannot read"):

@@ -1,0 +1,7 @@
+"""`python -m gyro` is `gyro`."""
+
+import sys
+
+from gyro.cli import main
+
+sys.exit(main())

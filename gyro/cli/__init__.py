@@ -1,0 +1,87 @@
+"""The command line: `gyro COMMAND …`.
+
+main  reads the arguments, runs the command, and turns every error of the user's into one line and exit code 2
+
+Each command is a pair of functions in a module of this package, which is imported only when it is asked for:
+`NAME_arguments(parser)` and `NAME_command(arguments) -> exit code` (a dash in the name is an underscore there).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from gyro.errors import GyroError
+from gyro.version import __version__
+
+COMMANDS = {
+    "index": ("text", "build an n-gram index over text, merge indexes, or tell what is in one"),
+    "lm": ("text", "estimate a KenLM n-gram model on text"),
+    "bags": ("text", "make bags of words out of reference sentences"),
+    "phrases": ("text", "print the phrases of the index that each bag can make, with their counts"),
+    "generate": ("generate", "order a file of bags: lattices, n-best lists and best strings"),
+    "order": ("generate", "order one bag given at the prompt"),
+    "rescore": ("rescore", "give lattices the costs of other models: n-grams of any order, dependencies"),
+    "dependency-lm": ("dependency", "estimate a dependency language model on text"),
+    "mbr": ("mbr", "decode lattices by minimum Bayes risk, with the posteriors of MT systems if given"),
+    "oracle": ("mbr", "BLEU of the best strings that lattices and n-best lists hold"),
+    "tune": ("tune", "tune weights and MBR parameters on a development set"),
+    "nbest": ("output", "print the n best orders of every bag of a run"),
+    "best": ("output", "print the best order of every bag of a run"),
+    "show": ("output", "draw a lattice as SVG or PNG"),
+    "score": ("score", "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems"),
+    "report": ("report", "write one HTML page on runs: scores, figures, examples, configuration"),
+}
+
+_EPILOG = """\
+from text to orders:
+  gyro index news.txt.xz -o news.index
+  gyro lm news.txt.xz -o news.lm
+  gyro bags references.txt -o bags.jsonl
+  gyro generate bags.jsonl -o run --index news.index --lm news.lm
+  gyro score run/best.txt references.tok
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0, 1 when some bags failed, or 2 for a mistake of the user's."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(words[0] if words else "")
+    arguments = parser.parse_args(words)
+    try:
+        code = int(arguments.command(arguments))
+        sys.stdout.flush()
+    except GyroError as error:
+        print(f"gyro: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("gyro: stopped; the same command goes on where this one was", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output is gone, as with `| head`: nothing is left to say, not even at shutdown.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return code
+
+
+def _parser(chosen: str) -> argparse.ArgumentParser:
+    """All commands with their help lines; only the chosen one brings its module and arguments."""
+    parser = argparse.ArgumentParser(
+        prog="gyro",
+        description="Word ordering: a bag of words goes in, the fluent sentences made of all of them come out.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"gyro {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, (module_name, help_line) in COMMANDS.items():
+        command = commands.add_parser(name, help=help_line, description=help_line[0].upper() + help_line[1:] + ".")
+        if name == chosen:
+            module = import_module(f"gyro.cli.{module_name}")
+            function = name.replace("-", "_")
+            getattr(module, f"{function}_arguments")(command)
+            command.set_defaults(command=getattr(module, f"{function}_command"))
+    return parser

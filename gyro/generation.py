@@ -1,0 +1,300 @@
+"""From a bag to its lattice: phrases, grammar or search, fallback rungs, and the joining of cut bags.
+
+order      one bag, in one call
+Generator  an index, a model and settings, checked once and used for many bags
+Ordering   what came of a bag: the lattice and how it was found
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grammars.closure import PhraseCosts, parse_phrase_costs, phrase_closure
+from grammars.phrase_grammar import PhraseGrammar
+from gyro import rtn
+from gyro.automaton import WordAutomaton, intersect
+from gyro.bag import Bag
+from gyro.batch import Outcome, Summary, run_batch
+from gyro.corpus import check_normalisation
+from gyro.errors import InputError
+from gyro.exact import NBest, search, search_nbest
+from gyro.index import TextIndex
+from gyro.lattice import Hypothesis, Lattice
+from gyro.phrase import PhraseSet, find_phrases
+from gyro.settings import Settings
+from lm.model import LanguageModel
+
+# A bag that finds no parse is tried again with these multiples of β before the grammar is widened.
+_PRUNE_LESS = (2.0, 4.0)
+
+
+class Rung(NamedTuple):
+    """One try at a bag: the name under which it is counted, the rules in force, and β."""
+
+    name: str
+    phrases: PhraseSet
+    beta: float
+
+
+class Found(NamedTuple):
+    """What one try brought: the lattice, or None when there is no parse, and facts for the record."""
+
+    lattice: Lattice | None
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """The orders of a bag as a lattice, and how they were found."""
+
+    bag: Bag
+    lattice: Lattice
+    rung: str
+    proved: bool
+    facts: dict[str, Any]
+    seconds: float
+
+    def best(self) -> Hypothesis:
+        """The cheapest string."""
+        return self.lattice.best()
+
+    def nbest(self, n: int) -> list[Hypothesis]:
+        """The n cheapest strings, without duplicates."""
+        return self.lattice.nbest(n)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the lattice as an OpenFst binary."""
+        self.lattice.write(path)
+
+    def _repr_svg_(self) -> str:
+        return self.lattice._repr_svg_()
+
+    def record(self) -> dict[str, Any]:
+        """The facts that do not change from run to run."""
+        return {"rung": self.rung, "proved": self.proved, "tokens": len(self.bag), **self.facts}
+
+
+class Generator:
+    """Orders bags with one index, one model and one choice of settings."""
+
+    def __init__(self, index: TextIndex, model: LanguageModel, settings: Settings | None = None) -> None:
+        check_normalisation(index.normalisation, "the index", model.normalisation, "the model")
+        self.index = index
+        self.model = model
+        self.settings = settings or Settings()
+        self._costs: PhraseCosts = parse_phrase_costs(self.settings.phrase_cost)
+        longest = self.settings.rule_lengths[1]
+        if longest > index.order:
+            raise InputError(f"rules of up to {longest} words need an index of that order; found order {index.order}")
+
+    def signature(self) -> dict[str, Any]:
+        """How the results are made: all that decides them, but for the limits of time and memory."""
+        limits = ("time_limit", "memory_limit")
+        return {
+            **{name: value for name, value in self.settings.to_json().items() if name not in limits},
+            "normalisation": self.index.normalisation.to_json(),
+            "index": self.index.signature,
+            "model": self.model.signature,
+        }
+
+    def run(self, bags: Sequence[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
+        """Order many bags into a run folder; the options are those of `gyro.batch.run_batch`."""
+        settings = self.settings
+        # Compiled code is loaded at its first use: here once, so that no worker's bag pays for it.
+        self.order(Bag(bags[0].tokens[:3]))
+        # The search keeps its own limit and then gives the best order so far: the pool's limit only stands behind it.
+        time_limit = settings.time_limit * 1.5 + 5 if settings.is_search else settings.time_limit
+        return run_batch(
+            bags,
+            folder,
+            self._outcome,
+            settings=self.signature(),
+            features=self._features,
+            time_limit=time_limit,
+            memory_limit=settings.memory_bytes,
+            **options,
+        )
+
+    def _outcome(self, _number: int, bag: Bag) -> Outcome:
+        ordering = self.order(bag)
+        return Outcome(ordering.lattice, ordering.record())
+
+    def _features(self, _number: int, hypotheses: Sequence[Hypothesis]) -> list[dict[str, float]]:
+        """The columns of n-best lists: what the model says and, where phrases cost something, what these cost."""
+        if self._costs.is_zero:
+            return [{"LM": 0.0 - hypothesis.cost} for hypothesis in hypotheses]
+        costs = [self.model.score(hypothesis.tokens) for hypothesis in hypotheses]
+        return [
+            {"LM": 0.0 - cost, "PHRASES": 0.0 - round(max(0.0, hypothesis.cost - cost), 3)}
+            for hypothesis, cost in zip(hypotheses, costs, strict=True)
+        ]
+
+    def order(self, bag: Bag) -> Ordering:
+        """Order one bag; long ones that have a reference are cut into runs, ordered one by one and joined."""
+        began = time.perf_counter()
+        limit = self.settings.max_tokens
+        if limit and len(bag) > limit and bag.reference is not None:
+            ordering = self._order_runs(bag, cut(bag.reference, limit))
+        elif limit and len(bag) > limit and not self.settings.is_search:
+            raise InputError(
+                f"bag {bag.id!r} has {len(bag)} tokens and no reference to cut it by; "
+                f"{self.settings.algorithm} takes at most {limit} (--max-tokens)"
+            )
+        else:
+            ordering = self._order_whole(bag, self.model.acceptor(bag.words), self.settings.time_limit)
+        return replace(ordering, seconds=time.perf_counter() - began)
+
+    def _order_whole(self, bag: Bag, acceptor: WordAutomaton, seconds: float) -> Ordering:
+        phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
+        deadline = time.perf_counter() + seconds
+        attempt = self._search if self.settings.is_search else self._expand
+        tried = set()
+        for rung in self._rungs(bag, phrases):
+            if rung.name == "pruned less" and not rtn.has_parse(PhraseGrammar(bag, rung.phrases)):
+                continue
+            tried.add(rung.name)
+            found = attempt(bag, rung, acceptor, deadline)
+            if found.lattice is not None:
+                proved = bool(found.facts.pop("proved", False))
+                facts = {**found.facts, "phrases": len(phrases)}
+                return Ordering(bag, found.lattice, rung.name, proved, facts, 0.0)
+        raise AssertionError(f"no rung gave an order for bag {bag.id!r}; tried {sorted(tried)}")
+
+    def _rungs(self, bag: Bag, phrases: PhraseSet) -> Iterator[Rung]:
+        """The rules in force, then prune less, then 2-gram rules too, then every word as a rule of its own."""
+        settings = self.settings
+        low, high = settings.rule_lengths
+        known = {int(word) for word in phrases.grams[0][:, 0]}
+        unknown = [word for word in range(len(bag.words)) if word not in known]
+        rules = phrases.of_lengths(low, high).with_unigrams(unknown)
+        yield Rung("rules", rules, settings.beta)
+        if settings.algorithm.startswith("pruned"):
+            for factor in _PRUNE_LESS:
+                yield Rung("pruned less", rules, settings.beta * factor)
+        if low > 2:
+            rules = phrases.of_lengths(2, high).with_unigrams(unknown)
+            yield Rung("2-gram rules", rules, settings.beta)
+        if low > 1:
+            yield Rung("1-gram rules", rules.with_unigrams(range(len(bag.words))), settings.beta)
+
+    def nbest(self, bag: Bag, n: int) -> NBest:
+        """The n cheapest orders of a whole bag, however far from the best, and whether that is proved."""
+        settings = self.settings
+        acceptor = self.model.acceptor(bag.words)
+        phrases = find_phrases(self.index, bag, settings.rule_lengths[1])
+        for rung in self._rungs(bag, phrases):
+            found = search_nbest(
+                self._automaton(bag, rung, acceptor),
+                bag.counts,
+                n,
+                beam=settings.beam,
+                time_limit=settings.time_limit,
+                memory_limit=settings.memory_bytes * 3 // 4,
+            )
+            if found.hypotheses:
+                return found
+        raise AssertionError(f"no rung gave an order for bag {bag.id!r}")
+
+    def _automaton(self, bag: Bag, rung: Rung, acceptor: WordAutomaton) -> WordAutomaton:
+        """P* ∩ G_Ω; G_Ω alone where every word is a rule and rules are free."""
+        if self._costs.is_zero and len(rung.phrases.grams[0]) == len(bag.words):
+            return acceptor
+        return intersect(phrase_closure(rung.phrases, costs=self._costs), acceptor)
+
+    def _search(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, deadline: float) -> Found:
+        settings = self.settings
+        result = search(
+            self._automaton(bag, rung, acceptor),
+            bag.counts,
+            beta=rung.beta,
+            max_arcs=settings.max_arcs or None,
+            beam=settings.beam,
+            time_limit=max(0.05, deadline - time.perf_counter()),
+            memory_limit=settings.memory_bytes * 3 // 4,
+            exact=settings.algorithm == "exact",
+        )
+        facts = {
+            "proved": result.proved,
+            "cost": round(result.cost, 4),
+            "lower_bound": round(result.lower_bound, 4),
+            "beta": round(result.beta, 4),
+            "nodes": result.nodes,
+            "arcs": result.arcs,
+        }
+        return Found(result.lattice(), facts)
+
+    def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, _deadline: float) -> Found:
+        algorithm: Callable[..., rtn.RtnResult] = rtn.ALGORITHMS[self.settings.algorithm]
+        grammar = PhraseGrammar(bag, rung.phrases)
+        result = algorithm(grammar, acceptor, first_row=self.settings.first_row, beta=rung.beta)
+        if result.lattice is None:
+            return Found(None, {})
+        # Full expansion looks at every string of the grammar, so its best is the grammar's best.
+        facts = {
+            "proved": self.settings.algorithm == "full",
+            "cost": round(result.lattice.best().cost, 4),
+            "arcs": result.lattice.num_arcs,
+            "cells": result.cells,
+            "rules": result.rules,
+        }
+        return Found(result.lattice, facts)
+
+    def _order_runs(self, bag: Bag, runs: list[tuple[str, ...]]) -> Ordering:
+        """Order each run by itself, join the lattices, and apply the model anew so that it sees over the joints."""
+        seconds = self.settings.time_limit / len(runs)
+        parts = []
+        for number, run in enumerate(runs):
+            part = Bag(run, id=f"{bag.id}.{number + 1}")
+            acceptor = self.model.acceptor(part.words, start=number == 0, end=number == len(runs) - 1)
+            parts.append((acceptor, self._order_whole(part, acceptor, seconds)))
+        # What a run's lattice costs besides its model (the phrases) stays; the model of the run alone is taken off.
+        stripped = [
+            ordering.lattice.unweighted() if self._costs.is_zero else ordering.lattice.apply(_negated(acceptor))
+            for acceptor, ordering in parts
+        ]
+        joined = Lattice.join(stripped)
+        lattice = joined.apply(self.model.acceptor(bag.words)).prune(self.settings.beta)
+        rungs = [ordering.rung for _, ordering in parts]
+        facts = {
+            "cost": round(lattice.best().cost, 4),
+            "arcs": lattice.num_arcs,
+            "runs": [ordering.record() for _, ordering in parts],
+        }
+        return Ordering(bag, lattice, max(rungs, key=_RUNG_NAMES.index), False, facts, 0.0)
+
+
+_RUNG_NAMES = ["rules", "pruned less", "2-gram rules", "1-gram rules"]
+
+
+def order(
+    bag: Bag | Iterable[str],
+    *,
+    index: TextIndex,
+    model: LanguageModel,
+    settings: Settings | None = None,
+    **changes: Any,
+) -> Ordering:
+    """Order one bag: `order("a b c".split(), index=index, model=model, algorithm="beam")`."""
+    chosen = replace(settings or Settings(), **changes)
+    return Generator(index, model, chosen).order(bag if isinstance(bag, Bag) else Bag(tuple(bag)))
+
+
+def cut(reference: tuple[str, ...], most: int) -> list[tuple[str, ...]]:
+    """Cut a sentence into runs of at most `most` tokens.
+
+    >>> cut(("a", "b", "c", "d", "e"), 2)
+    [('a', 'b'), ('c', 'd'), ('e',)]
+    """
+    edges = [*range(0, len(reference), most), len(reference)]
+    return [reference[begin:end] for begin, end in pairwise(edges)]
+
+
+def _negated(automaton: WordAutomaton) -> WordAutomaton:
+    return replace(automaton, cost=-automaton.cost, end_cost=np.negative(automaton.end_cost))

@@ -1,0 +1,70 @@
+"""A grid of MBR parameters, tried on a development set.
+
+MbrTrial   parameters and the BLEU that they give
+mbr_grid   all combinations of the values given
+try_grid   BLEU of each of them over all lattices of a source, the best first
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from gyro.errors import GyroError, InputError
+from gyro.pool import Failure, run_tasks
+from rescoring.mbr import MbrDecoder, MbrParameters
+from rescoring.mbr_run import MbrTask
+from rescoring.tuning import bleu_statistics, corpus_bleu
+
+
+class MbrTrial(NamedTuple):
+    """One point of the grid."""
+
+    parameters: MbrParameters
+    bleu: float
+
+
+def mbr_grid(start: MbrParameters, values: Mapping[str, Sequence[float]]) -> list[MbrParameters]:
+    """All combinations; the start is the first of them.
+
+    >>> [p.scale for p in mbr_grid(MbrParameters(scale=0.4), {"scale": [0.4, 0.8]})]
+    [0.4, 0.8]
+    """
+    combinations = product(*values.values())
+    grid = [replace(start, **dict(zip(values, numbers, strict=True))) for numbers in combinations]
+    return [start, *(parameters for parameters in grid if parameters != start)]
+
+
+def try_grid(
+    task: MbrTask, references: Sequence[Sequence[str]], grid: Sequence[MbrParameters], *, jobs: int = 1
+) -> list[MbrTrial]:
+    """Decode every lattice under all parameters; it is made ready once. Equal scores stay in the grid's order."""
+    if len(references) != len(task.source):
+        raise InputError(f"found {len(references)} references for {len(task.source)} lattices")
+    posteriors = task.posteriors()
+
+    def decode(number: int) -> list[list[int]]:
+        lattice = task.source[number].lattice()
+        reference = references[number]
+        if lattice is None or lattice.empty():
+            return [bleu_statistics((), reference)] * len(grid)
+        decoder, evidence = MbrDecoder(lattice), posteriors(number)
+        strings = (decoder.decode(parameters, mt=evidence).tokens for parameters in _by_scale(grid))
+        return [bleu_statistics(tokens, reference) for tokens in strings]
+
+    sums = np.zeros((len(grid), len(bleu_statistics((), ()))), dtype=np.int64)
+    for ended in run_tasks(range(len(task.source)), decode, jobs=jobs):
+        if isinstance(ended.result, Failure):
+            raise GyroError(f"lattice {task.source[ended.task].id}: {ended.result.reason}")
+        sums += np.array(ended.result)
+    scores = dict(zip(_by_scale(grid), corpus_bleu(sums).tolist(), strict=True))
+    return sorted((MbrTrial(p, round(scores[p], 4)) for p in grid), key=lambda trial: -trial.bleu)
+
+
+def _by_scale(grid: Iterable[MbrParameters]) -> list[MbrParameters]:
+    """Parameters with the same posteriors beside each other, so that a decoder makes these once."""
+    return sorted(grid, key=lambda parameters: (parameters.scale, parameters.prune))

@@ -1,0 +1,98 @@
+"""The whole run on one page: text → index and models → bags → lattices → rescoring → MBR → scores of every stage.
+
+    python run_pipeline.py               the built-in demonstration on the State of the Union addresses
+    python run_pipeline.py CONFIG.toml   a run of your own; --show-config prints the built-in file to start from
+    python run_pipeline.py CONFIG.toml TUNED.toml   the same with the values that `gyro tune` found
+
+What is up to date is skipped, so a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from gyro.bag import Bag
+from gyro.batch import Summary
+from gyro.config import BUILT_IN, load_config
+from gyro.errors import GyroError
+from gyro.files import write_json
+from gyro.pipeline import Pipeline
+from gyro.run_folder import open_run
+
+
+def run(pipeline: Pipeline) -> None:
+    """Every stage; those whose table the configuration lacks do nothing."""
+    pipeline.prepare()
+    pipeline.tokenise_text()
+    pipeline.make_index()
+    pipeline.make_model()
+    pipeline.make_dependency_model()
+    pipeline.make_bags()
+    summary = pipeline.generate()
+    pipeline.rescore()
+    pipeline.rescore_dependencies()
+    pipeline.decode_mbr()
+    report(pipeline, summary)
+
+
+def report(pipeline: Pipeline, summary: Summary) -> None:
+    """Examples, scores of the stages, scores by size, what the search took, and where everything is."""
+    folder, generated = pipeline.folder, pipeline.generated
+    first, last = pipeline.stages[0], pipeline.stages[-1]
+    scores = {stage.name: stage.evaluation.to_json() for stage in pipeline.stages}
+    write_json(folder / "scores.json", scores)
+    print()
+    pairs = zip(open_run(last.folder).bags, open_run(last.folder).best(), strict=True)
+    for bag, best in list(pairs)[: pipeline.config.run.examples]:
+        print_example(bag, best)
+    width = max(len(stage.name) for stage in pipeline.stages)
+    print(f"{'stage':<{width}}  {'BLEU':>6}  exact match")
+    for stage in pipeline.stages:
+        print(f"{stage.name:<{width}}  {stage.evaluation.bleu:6.2f}  {stage.evaluation.exact_match:9.2f} %")
+    print(f"\n{first.name}, by size\n", first.evaluation.text(), sep="\n")
+    print(f"\n{summary.text()}\n")
+    print(f"lattices       {generated / 'lattices'} (OpenFst binaries; symbols in words.syms)")
+    print(f"n-best lists   {generated / 'nbest.txt'} (Moses), nbest.jsonl")
+    print(f"best strings   {generated / 'best.txt'}; of the last stage: {last.folder / 'best.txt'}")
+    print(f"configuration  {folder / 'config.toml'}; versions and signatures in {generated / 'run.json'}")
+
+
+def print_example(bag: Bag, best: str) -> None:
+    """Show a bag, its best order and the sentence it came from."""
+    original = " ".join(bag.reference or ())
+    print(f"bag       {' '.join(bag.tokens)}")
+    print(f"order     {best or '(none)'}")
+    print(f"original  {'the same' if best == original else original}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command: 0, 2 for a mistake of the user's."""
+    parser = argparse.ArgumentParser(
+        description="Run index, models, generation, rescoring and scoring from one TOML file."
+    )
+    parser.add_argument(
+        "config",
+        nargs="*",
+        metavar="CONFIG.toml",
+        help="default: the built-in demonstration; later files change values",
+    )
+    parser.add_argument("--show-config", action="store_true", help="print the built-in configuration")
+    arguments = parser.parse_args(argv)
+    if arguments.show_config:
+        print(BUILT_IN, end="")
+        return 0
+    try:
+        run(Pipeline(load_config(*arguments.config)))
+    except GyroError as error:
+        print(f"run_pipeline: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("run_pipeline: stopped; the same command goes on where this one was", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gyro.lattice import Hypothesis, Lattice
+from gyro.report_figures import Point, Series, bar_chart, line_chart, log_ticks, share_bars, ticks
+from gyro.report_lattice import draw_orders
+
+NAME = "<b>&\"'"
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5), st.booleans())
+def test_ticks_span_the_values(values: list[float], whole: bool) -> None:
+    found = ticks(values, whole=whole)
+    assert found[0] <= min(values) + 1e-3
+    assert found[-1] >= max(values) - 1e-3
+    assert found == sorted(found)
+    assert 2 <= len(found) <= 9
+    assert not whole or all(tick == int(tick) for tick in found)
+
+
+@given(st.lists(st.floats(0, 1e9), max_size=5))
+def test_log_ticks_span_the_values(values: list[float]) -> None:
+    found = log_ticks(values)
+    assert found == sorted(found)
+    assert all(found[0] <= value * (1 + 1e-9) and value <= found[-1] * (1 + 1e-9) for value in values if value > 0)
+
+
+def charts() -> dict[str, str]:
+    numbers = [Series(NAME, [Point(4, 0.002), Point(7, 12.5, NAME)], 0), Series("two", [Point(5, 3.0)], 9)]
+    named = [Series(NAME, [Point("1-5", 10.0), Point("26+", 0.0)], 1)]
+    return {
+        "log": line_chart(NAME, numbers, x_label=NAME, y_label=NAME, note=NAME, log=True),
+        "linear": line_chart("t", numbers, x_label="x", y_label="y"),
+        "classes": line_chart("t", named, x_label="x", y_label="y", classes=["1-5", "26+"]),
+        "bars": bar_chart(NAME, named, x_label="x", y_label="y", classes=["1-5", "26+"]),
+        "shares": share_bars(NAME, {NAME: {"yes": 3, "no": 1}, "none": {"yes": 0}}, ["yes", "no", "never"]),
+    }
+
+
+@pytest.mark.parametrize("name", charts())
+def test_charts_are_well_formed(name: str) -> None:
+    tree = ElementTree.fromstring(charts()[name])
+    assert tree.tag == "figure"
+    drawing = tree.find("svg")
+    assert drawing is not None
+    assert drawing.get("aria-label")
+    assert tree.find("details/div/table") is not None
+    legend = [item.text or "".join(item.itertext()) for item in tree.findall("ul/li")]
+    assert len(legend) == {"bars": 1, "classes": 1}.get(name, 2)
+
+
+def test_shares_fill_the_bar() -> None:
+    tree = ElementTree.fromstring(charts()["shares"])
+    widths = [float(bar.get("width", 0)) for bar in tree.iter("rect")]
+    assert [round(width) for width in widths] == [344, 114]
+    assert "3 of 4 (75.0 %)" in tree.find("svg/rect/title").text  # type: ignore[union-attr, operator]
+
+
+def test_orders_are_drawn_once() -> None:
+    orders = [("a", "b", "<c>"), ("b", "a", "<c>"), ("<c>", "a", "b")]
+    strings = [Hypothesis(tokens, float(cost)) for cost, tokens in enumerate(orders)]
+    drawing = draw_orders(Lattice.from_strings(["<c>", "a", "b"], strings))
+    assert drawing is not None
+    tree = ElementTree.fromstring(drawing)
+    arcs = list(tree.iter("path"))
+    assert sum("best" in str(path.get("class")) for path in arcs) == 3
+    # Prefixes and suffixes are shared: a-b-<c>, b-a-<c> meet before <c>; <c>-a-b goes its own way.
+    assert len(arcs) == 8
+    assert sorted(str(text.text) for text in tree.iter("text")).count("<c>") == 2
+
+
+def test_uneven_lattices_are_not_drawn() -> None:
+    strings = [Hypothesis(("a", "b"), 1.0), Hypothesis(("b",), 2.0)]
+    assert draw_orders(Lattice.from_strings(["a", "b"], strings)) is None

@@ -1,0 +1,232 @@
+"""LMBR decisions against the formula on every string."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gyro.batch import open_run
+from gyro.cli.mbr import mbr_arguments, mbr_command
+from gyro.errors import InputError
+from gyro.lattice import Hypothesis, Lattice
+from gyro.nbest import read_moses
+from rescoring.evidence import StringEvidence
+from rescoring.mbr import MbrDecoder, MbrParameters, lmbr, lmbr_lattice
+from rescoring.mbr_run import MbrTask, mbr_best, mbr_run
+from rescoring.posterior import Posteriors, ngram_posteriors, string_posteriors
+from rescoring.source import open_lattices
+
+WORDS = ("a", "b", "c")
+string_lists = st.lists(
+    st.tuples(st.lists(st.sampled_from(WORDS), max_size=7).map(tuple), st.integers(0, 30).map(lambda n: n / 8)),
+    min_size=1,
+    max_size=8,
+    unique_by=lambda pair: pair[0],
+)
+parameter_sets = st.builds(
+    MbrParameters,
+    scale=st.sampled_from([0.0, 0.4, 1.5]),
+    precision=st.sampled_from([0.3, 0.74]),
+    ratio=st.sampled_from([0.4, 0.62, 1.0]),
+    tokens=st.sampled_from([1.0, 10.0]),
+    word_penalty=st.sampled_from([-0.1, 0.0, 0.05]),
+    prune=st.just(math.inf),
+    alpha=st.sampled_from([0.0, 0.25, 1.0]),
+)
+
+
+def gain_of(tokens: tuple[str, ...], posteriors: Mapping[tuple[str, ...], float], parameters: MbrParameters) -> float:
+    """The formula, n-gram by n-gram."""
+    p, r, t = parameters.precision, parameters.ratio, parameters.tokens
+    total = (-1 / t - parameters.word_penalty) * len(tokens)
+    for n in range(1, 5):
+        theta = 1 / (4 * t * p * r ** (n - 1))
+        total += theta * sum(posteriors.get(tokens[i : i + n], 0.0) for i in range(len(tokens) - n + 1))
+    return total
+
+
+def make(strings: Sequence[tuple[tuple[str, ...], float]]) -> Lattice:
+    return Lattice.from_strings(WORDS, [Hypothesis(tokens, cost) for tokens, cost in strings])
+
+
+@settings(max_examples=120, deadline=None)
+@given(string_lists, parameter_sets)
+def test_the_string_with_the_highest_gain_is_chosen(
+    strings: list[tuple[tuple[str, ...], float]], parameters: MbrParameters
+) -> None:
+    lattice = make(strings)
+    posteriors = string_posteriors(
+        [tokens for tokens, _ in strings], [math.exp(-parameters.scale * cost) for _, cost in strings]
+    )
+    gains = {
+        tokens: gain_of(tokens, posteriors, parameters) - parameters.first_pass / parameters.tokens * cost
+        for tokens, cost in strings
+    }
+    chosen = MbrDecoder(lattice).decode(parameters)
+    assert -chosen.cost == pytest.approx(max(gains.values()), rel=1e-6, abs=1e-6)
+    assert gains[chosen.tokens] == pytest.approx(max(gains.values()), rel=1e-6, abs=1e-6)
+    assert lmbr(lattice, posteriors, parameters).cost == pytest.approx(chosen.cost, rel=1e-6, abs=1e-6)
+    listed = {h.tokens: -h.cost for h in MbrDecoder(lattice).to_lattice(parameters).strings()}
+    assert listed == pytest.approx(gains, rel=1e-6, abs=1e-6)
+
+
+# Words and costs at each place of a string; a word may come twice at one place, and then a string has several paths.
+place = st.tuples(st.sampled_from(WORDS), st.integers(0, 30).map(lambda n: n / 8))
+networks = st.lists(st.lists(place, min_size=1, max_size=3), min_size=1, max_size=6)
+
+
+@settings(max_examples=80, deadline=None)
+@given(networks, parameter_sets)
+def test_all_paths_of_a_network_are_searched(network: list[list[tuple[str, float]]], parameters: MbrParameters) -> None:
+    rows = [(i, WORDS.index(word), i + 1, cost) for i, column in enumerate(network) for word, cost in column]
+    source, word, target, cost = zip(*rows, strict=True)
+    lattice = Lattice.from_arrays(WORDS, 0, source, word, target, cost, [len(network)], [0.0])
+    paths = [(tuple(w for w, _ in path), sum(c for _, c in path)) for path in product(*network)]
+    weights = [math.exp(-parameters.scale * cost) for _, cost in paths]
+    posteriors = string_posteriors([tokens for tokens, _ in paths], weights)
+    gains = [
+        gain_of(tokens, posteriors, parameters) - parameters.first_pass / parameters.tokens * cost
+        for tokens, cost in paths
+    ]
+    chosen = MbrDecoder(lattice).decode(parameters)
+    assert -chosen.cost == pytest.approx(max(gains), rel=1e-6, abs=1e-6)
+    assert gain_of(chosen.tokens, posteriors, parameters) == pytest.approx(max(gains), abs=1e-3)
+    best = MbrDecoder(lattice).to_lattice(parameters).best()
+    assert best.tokens == chosen.tokens
+    assert best.cost == pytest.approx(chosen.cost, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(string_lists, string_lists, parameter_sets)
+def test_evidence_of_others_is_mixed_in(
+    strings: list[tuple[tuple[str, ...], float]],
+    others: list[tuple[tuple[str, ...], float]],
+    parameters: MbrParameters,
+) -> None:
+    lattice, mt = make(strings), string_posteriors([(*tokens, "z") for tokens, _ in others])
+    decoder = MbrDecoder(lattice)
+    own = ngram_posteriors(lattice, scale=parameters.scale)
+    chosen = decoder.decode(parameters, mt=mt)
+    assert chosen.cost == pytest.approx(
+        lmbr(lattice, own.mix(mt, parameters.alpha), parameters).cost, rel=1e-6, abs=1e-6
+    )
+    if parameters.alpha == 1.0:
+        assert chosen == decoder.decode(parameters)
+    if parameters.alpha == 0.0:
+        assert chosen == decoder.decode(parameters, mt)
+
+
+def test_the_whole_lattice_is_searched_and_decisions_change() -> None:
+    """Three strings that share their parts beat the cheapest one, which stands alone."""
+    strings = [(("c", "c", "c"), 1.0), (("a", "b", "a"), 1.2), (("a", "b", "b"), 1.2), (("b", "a", "b"), 1.2)]
+    lattice = make(strings)
+    assert lattice.best().tokens == ("c", "c", "c")
+    assert MbrDecoder(lattice).decode(MbrParameters(scale=1.0)).tokens != ("c", "c", "c")
+    assert MbrDecoder(lattice).decode(MbrParameters(scale=50.0)).tokens == ("c", "c", "c")
+
+
+def test_equal_gains_go_to_the_cheaper_string() -> None:
+    lattice = make([(("a", "b"), 2.0), (("b", "a"), 1.0)])
+    nothing = Posteriors.from_mapping({})
+    assert lmbr(lattice, nothing).tokens == ("b", "a")
+    assert lmbr_lattice(lattice, nothing).best().tokens == ("b", "a")
+
+
+def test_word_penalty_makes_strings_shorter() -> None:
+    lattice = make([(("a", "b", "c"), 0.0), (("a",), 0.0)])
+    chosen = [len(MbrDecoder(lattice).decode(MbrParameters(word_penalty=wp)).tokens) for wp in (-1.0, 1.0)]
+    assert chosen == [3, 1]
+
+
+def test_thetas() -> None:
+    thetas = MbrParameters(precision=0.8, ratio=0.5, tokens=10).thetas
+    assert thetas == pytest.approx((-0.1, 1 / 32, 1 / 16, 1 / 8, 1 / 4))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"precision": 0.0},
+        {"ratio": -1.0},
+        {"tokens": math.inf},
+        {"scale": -0.1},
+        {"alpha": 1.1},
+        {"prune": math.nan},
+        {"word_penalty": math.nan},
+        {"first_pass": -1.0},
+    ],
+)
+def test_bad_parameters_are_named(changes: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(changes))} = "):
+        MbrParameters(**changes)
+
+
+def test_empty_lattices_and_wrong_orders() -> None:
+    with pytest.raises(InputError, match="empty"):
+        MbrDecoder(make([]))
+    with pytest.raises(InputError, match="1 to 4"):
+        MbrDecoder(make([(("a",), 0.0)]), order=5)
+    assert MbrDecoder(make([((), 0.5)])).decode(MbrParameters()).tokens == ()
+
+
+def test_many_scales_in_turn_give_what_each_gives_alone() -> None:
+    lattice = make([(("a", "b", "c"), 1.0), (("b", "a", "c"), 1.5), (("c", "a", "b"), 1.6), (("c", "b", "a"), 1.7)])
+    decoder = MbrDecoder(lattice)
+    for scale in [*np.linspace(0, 3, 12), *np.linspace(0, 3, 12)]:
+        parameters = MbrParameters(scale=float(scale))
+        assert decoder.decode(parameters) == MbrDecoder(lattice).decode(parameters)
+
+
+def write_integer_lattices(folder: Path) -> None:
+    """As another tool writes them: labels without symbols."""
+    folder.mkdir()
+    lists: list[list[tuple[str, ...]]] = [[("7", "12"), ("12", "7")], [("3",), ("5", "3")]]
+    for number, strings in enumerate(lists, 1):
+        words = sorted({token for string in strings for token in string})
+        lattice = Lattice.from_strings(words, [Hypothesis(s, float(i)) for i, s in enumerate(strings)])
+        lattice.write(folder / f"{number}.fst.gz", {word: int(word) for word in words})
+
+
+def test_run_of_integer_label_lattices(tmp_path: Path) -> None:
+    write_integer_lattices(tmp_path / "lattices")
+    source = open_lattices(tmp_path / "lattices")
+    evidence = StringEvidence(("1", "2"), ((("12", "7"),), (("5", "3"),)), ((1.0,), (1.0,)))
+    for alpha, expected in ((1.0, ["7 12", "3"]), (0.0, ["12 7", "5 3"])):
+        parameters = MbrParameters(alpha=alpha, scale=1.0, word_penalty=-0.05 if alpha == 0 else 0.0)
+        task = MbrTask(source, parameters, evidence)
+        assert [" ".join(h.tokens) for h in mbr_best(task, jobs=2) if h] == expected
+        summary = mbr_run(task, tmp_path / f"run{alpha}", nbest=2)
+        assert summary.exit_code == 0
+        run = open_run(tmp_path / f"run{alpha}")
+        assert run.best() == expected
+        entries = list(read_moses(run.folder.nbest_moses))
+        assert [entry.rank for entry in entries] == [1, 2, 1, 2]
+        assert all(entry.features["MBR"][0] == -entry.cost for entry in entries)
+
+
+def run_command(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    mbr_arguments(parser)
+    return mbr_command(parser.parse_args(words))
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_integer_lattices(tmp_path / "lattices")
+    lattices, mt = str(tmp_path / "lattices"), tmp_path / "mt.txt"
+    assert run_command(lattices, "--scale", "1") == 0
+    assert capsys.readouterr().out.splitlines()[0] == "7 12"
+    mt.write_text("12 7\n5 3\n")
+    options = ["--mt", str(mt), "--mt-format", "text", "--mt-tokenized", "--alpha", "0"]
+    assert run_command(lattices, *options, "-o", str(tmp_path / "run")) == 0
+    assert (tmp_path / "run" / "best.txt").read_text().splitlines()[0] == "12 7"
+    mt.write_text("12 7\n")
+    with pytest.raises(InputError, match="evidence for 1 sentences and 2 lattices"):
+        run_command(lattices, *options)

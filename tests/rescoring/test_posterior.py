@@ -1,0 +1,197 @@
+"""Posteriors against the enumeration of all paths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gyro.errors import InputError, ResourceError
+from gyro.lattice import Hypothesis, Lattice
+from rescoring import ngram_paths
+from rescoring.ngram_paths import lattice_arrays, pack, unpack
+from rescoring.posterior import LatticeNgrams, Posteriors, ngram_posteriors, string_posteriors
+
+WORDS = ("a", "b", "c")
+Path = tuple[tuple[str, ...], float]
+
+
+@st.composite
+def lattices(draw: st.DrawFn) -> Lattice:
+    """Small acyclic lattices, also with several paths for one string and with n-grams that come again on a path."""
+    states = draw(st.integers(2, 7))
+    cost = st.integers(0, 40).map(lambda n: n / 8)
+    arc = st.tuples(st.integers(0, states - 2), st.integers(1, 3), st.integers(0, len(WORDS) - 1), cost)
+    arcs = draw(st.lists(arc, min_size=1, max_size=14))
+    chain = [(s, 1, draw(st.integers(0, len(WORDS) - 1)), draw(cost)) for s in range(states - 1)]
+    rows = [(s, min(s + step, states - 1), w, c) for s, step, w, c in arcs + chain]
+    source, target, word, costs = zip(*rows, strict=True)
+    ends = sorted({states - 1, *draw(st.lists(st.integers(0, states - 1), max_size=1))})
+    end_costs = [draw(cost) for _ in ends]
+    return Lattice.from_arrays(WORDS, 0, source, word, target, costs, ends, end_costs)
+
+
+def all_paths(lattice: Lattice) -> list[Path]:
+    """Every path, also those that share a string."""
+    source, word, target, cost, final_states, final_costs = lattice.to_arrays()
+    ends = dict(zip(final_states.tolist(), final_costs.tolist(), strict=True))
+
+    def walk(state: int) -> Iterator[Path]:
+        if state in ends:
+            yield (), ends[state]
+        for arc in np.flatnonzero(source == state):
+            for tokens, rest in walk(int(target[arc])):
+                yield (lattice.words[word[arc]], *tokens), float(cost[arc]) + rest
+
+    return list(walk(0))
+
+
+def by_enumeration(paths: list[Path], scale: float, order: int = 4) -> dict[tuple[str, ...], float]:
+    weights = [math.exp(-scale * cost) for _, cost in paths]
+    found: dict[tuple[str, ...], float] = {}
+    for (tokens, _), weight in zip(paths, weights, strict=True):
+        for gram in {tokens[i : i + n] for n in range(1, order + 1) for i in range(len(tokens) - n + 1)}:
+            found[gram] = found.get(gram, 0.0) + weight / sum(weights)
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(lattices(), st.sampled_from([0.0, 0.3, 1.0, 2.5]))
+def test_posteriors_are_those_of_all_paths(lattice: Lattice, scale: float) -> None:
+    expected = by_enumeration(all_paths(lattice), scale)
+    found = ngram_posteriors(lattice, scale=scale)
+    assert dict(found) == pytest.approx(expected, abs=1e-12)
+    assert len(found) == len(expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lattices(), st.integers(0, 24).map(lambda n: n / 4 + 1 / 16))
+def test_only_paths_within_the_beam_are_evidence(lattice: Lattice, prune: float) -> None:
+    # The beam is of arcs, as OpenFst's: a dearer path made of arcs of cheap ones stays.
+    expected = by_enumeration(all_paths(lattice.prune(prune)), 0.5)
+    assert dict(ngram_posteriors(lattice, scale=0.5, prune=prune)) == pytest.approx(expected, abs=1e-12)
+    ngrams = LatticeNgrams(lattice_arrays(lattice))
+    assert dict(ngrams.to_posteriors(ngrams.values(0.5, prune))) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("string", "gram", "expected"),
+    [
+        ("a b a b a b", "a b", 1.0),
+        ("a a a a a", "a a", 1.0),
+        ("a a a a a", "a a a a", 1.0),
+        ("a b a b a b", "b b", 0.0),
+    ],
+)
+def test_a_repeated_ngram_counts_once(string: str, gram: str, expected: float) -> None:
+    tokens = tuple(string.split())
+    lattice = Lattice.from_strings(WORDS, [Hypothesis(tokens, 1.0)])
+    assert ngram_posteriors(lattice).probability(gram.split()) == pytest.approx(expected)
+
+
+def test_paths_with_the_same_string_add_up() -> None:
+    """Three paths of equal cost, two of them "a": p(a) is 2/3; with each string counted once it is 1/2."""
+    lattice = Lattice.from_arrays(WORDS, 0, [0, 0, 0, 1], [0, 0, 1, 2], [1, 2, 2, 2], [1.0] * 4, [2, 1], [0.0, 0.0])
+    paths = all_paths(lattice)
+    assert sorted(tokens for tokens, _ in paths) == [("a",), ("a",), ("a", "c"), ("b",)]
+    assert dict(ngram_posteriors(lattice, scale=0.0)) == pytest.approx(by_enumeration(paths, 0.0))
+    assert ngram_posteriors(lattice, scale=0.0)["a",] == pytest.approx(3 / 4)
+    assert ngram_posteriors(lattice.determinised(), scale=0.0)["a",] == pytest.approx(2 / 3)
+
+
+def test_long_lattices_do_not_overflow() -> None:
+    """10^400 paths, and costs whose exponentials are far below the smallest float."""
+    steps = 400
+    source = np.repeat(np.arange(steps), 10)
+    words = tuple(f"w{i}" for i in range(10))
+    word = np.tile(np.arange(10), steps)
+    lattice = Lattice.from_arrays(words, 0, source, word, source + 1, np.full(len(word), 90.0), [steps], [0.0])
+    posteriors = ngram_posteriors(lattice, order=2)
+    assert posteriors["w3",] == pytest.approx(1 - 0.9**steps)
+    assert all(0 < p <= 1 for p in posteriors.values())
+
+
+def test_a_lattice_without_strings_and_one_with_the_empty_string() -> None:
+    empty = Lattice.from_strings(WORDS, [])
+    assert len(ngram_posteriors(empty)) == len(ngram_posteriors(empty, prune=1.0)) == 0
+    assert len(ngram_posteriors(Lattice.from_strings(WORDS, [Hypothesis((), 0.5)]))) == 0
+
+
+@pytest.mark.parametrize(
+    ("scale", "prune"), [(-1.0, None), (math.nan, None), (math.inf, None), (1.0, -0.5), (1.0, math.nan)]
+)
+def test_bad_parameters(scale: float, prune: float | None) -> None:
+    lattice = Lattice.from_strings(WORDS, [Hypothesis(("a",), 0.0)])
+    with pytest.raises(InputError, match="is allowed"):
+        ngram_posteriors(lattice, scale=scale, prune=prune)
+
+
+def test_order_and_size_have_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    lattice = Lattice.from_strings(WORDS, [Hypothesis(("a", "b"), 0.0), Hypothesis(("b", "a"), 0.0)])
+    with pytest.raises(InputError, match="order 0"):
+        ngram_posteriors(lattice, order=0)
+    with pytest.raises(InputError, match="distinct words"):
+        ngram_paths.check_vocabulary(("w",) * 60_000, 4)
+    monkeypatch.setattr(ngram_paths, "MOST_ARCS", 2)
+    with pytest.raises(ResourceError, match="more than 2 arcs"):
+        ngram_posteriors(lattice)
+
+
+strings = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(tuple), min_size=1, max_size=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(strings, st.data())
+def test_string_posteriors_are_weighted_shares(found: list[tuple[str, ...]], data: st.DataObject) -> None:
+    weights = data.draw(st.lists(st.integers(0, 5), min_size=len(found), max_size=len(found)))
+    assume(sum(weights) > 0)
+    posteriors = string_posteriors(found, weights)
+    for gram in posteriors:
+        holding = [
+            w for string, w in zip(found, weights, strict=True) if f" {' '.join(gram)} " in f" {' '.join(string)} "
+        ]
+        assert posteriors[gram] == pytest.approx(sum(holding) / sum(weights))
+    assert set(posteriors) == {
+        s[i : i + n]
+        for s, w in zip(found, weights, strict=True)
+        if w
+        for n in range(1, 5)
+        for i in range(len(s) - n + 1)
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(lattices(), strings, st.sampled_from([0.0, 0.25, 1.0]))
+def test_mix(lattice: Lattice, others: list[tuple[str, ...]], alpha: float) -> None:
+    ours = ngram_posteriors(lattice)
+    theirs = string_posteriors([(*string, "z") for string in others])
+    mixed = ours.mix(theirs, alpha)
+    expected = {g: alpha * ours.probability(g) + (1 - alpha) * theirs.probability(g) for g in {*ours, *theirs}}
+    assert dict(mixed) == pytest.approx(expected, abs=1e-12)
+
+
+def test_mapping() -> None:
+    posteriors = Posteriors.from_mapping({("b", "a"): 0.5, ("a",): 1.0, ("b",): 0.75})
+    assert posteriors.order == 4
+    assert dict(posteriors) == {("a",): 1.0, ("b",): 0.75, ("b", "a"): 0.5}
+    for missing in (("c",), ("a", "b"), (), ("a",) * 5):
+        assert missing not in posteriors
+    with pytest.raises(InputError, match="1 to 4 words"):
+        Posteriors.from_mapping({("a",) * 5: 1.0})
+    with pytest.raises(InputError, match="0 to 1"):
+        posteriors.mix(posteriors, 1.5)
+    with pytest.raises(InputError, match="2 weights for 1 strings"):
+        string_posteriors([("a",)], [1.0, 2.0])
+    with pytest.raises(InputError, match="one above 0"):
+        string_posteriors([("a",)], [0.0])
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 9)] * 3), min_size=1))
+def test_packing(rows: list[tuple[int, ...]]) -> None:
+    keys = pack(np.array(rows), 10)
+    assert keys.tolist() == [int("".join(map(str, row))) for row in rows]
+    assert unpack(keys, 10, 3).tolist() == [list(row) for row in rows]
