@@ -102,6 +102,7 @@ class Generator:
             "normalisation": self.index.normalisation.to_json(),
             "index": self.index.signature,
             "model": self.model.signature,
+            "model_order": self.model.order,
         }
 
     def run(self, bags: Sequence[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
