@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gyro.corpus import Normalisation, read_sentences
 from gyro.embedded import write_embedded
@@ -13,6 +14,10 @@ from gyro.index import TextIndex, open_index
 from gyro.index_build import build_index
 from lm.estimate import estimate_model
 from lm.kenlm_model import KenlmModel, load_model
+
+# Compiled code takes its time at the first example, and a test never asserts a time.
+settings.register_profile("gyro", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("gyro")
 
 NORMALISATION = Normalisation("spacy-en", True)
 

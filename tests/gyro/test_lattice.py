@@ -83,7 +83,10 @@ def test_determinised_has_the_same_strings_and_one_path_for_each(
 ) -> None:
     lattice, strings = case
     result = lattice.determinised()
-    assert result.strings() == in_order(strings)
+    # OpenFst adds and takes off costs in single precision, which may change the last bit of a sum.
+    found = {hypothesis.tokens: hypothesis.cost for hypothesis in result.strings()}
+    assert len(found) == len(result.strings())
+    assert found == pytest.approx(strings, rel=1e-6)
     source, word, *_ = result.to_arrays()
     assert len(set(zip(source.tolist(), word.tolist(), strict=True))) == result.num_arcs
 
