@@ -33,6 +33,8 @@ from lm.model import LanguageModel
 
 # A bag that finds no parse is tried again with these multiples of β before the grammar is widened.
 _PRUNE_LESS = (2.0, 4.0)
+# A run of a cut bag keeps at most so many arcs: what is far from its best order does not come back by the joint.
+_MOST_RUN_ARCS = 20_000
 
 
 class Rung(NamedTuple):
@@ -41,6 +43,13 @@ class Rung(NamedTuple):
     name: str
     phrases: PhraseSet
     beta: float
+
+
+class Limits(NamedTuple):
+    """When a bag must be done, and how many arcs its lattice may have (0: as many as β asks for)."""
+
+    deadline: float
+    most_arcs: int
 
 
 class Found(NamedTuple):
@@ -149,19 +158,19 @@ class Generator:
                 f"{self.settings.algorithm} takes at most {limit} (--max-tokens)"
             )
         else:
-            ordering = self._order_whole(bag, self.model.acceptor(bag.words), self.settings.time_limit)
+            limits = Limits(began + self.settings.time_limit, self.settings.max_arcs)
+            ordering = self._order_whole(bag, self.model.acceptor(bag.words), limits)
         return replace(ordering, seconds=time.perf_counter() - began)
 
-    def _order_whole(self, bag: Bag, acceptor: WordAutomaton, seconds: float) -> Ordering:
+    def _order_whole(self, bag: Bag, acceptor: WordAutomaton, limits: Limits) -> Ordering:
         phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
-        deadline = time.perf_counter() + seconds
         attempt = self._search if self.settings.is_search else self._expand
         tried = set()
         for rung in self._rungs(bag, phrases):
             if rung.name == "pruned less" and not rtn.has_parse(PhraseGrammar(bag, rung.phrases)):
                 continue
             tried.add(rung.name)
-            found = attempt(bag, rung, acceptor, deadline)
+            found = attempt(bag, rung, acceptor, limits)
             if found.lattice is not None:
                 proved = bool(found.facts.pop("proved", False))
                 facts = {**found.facts, "phrases": len(phrases)}
@@ -209,15 +218,15 @@ class Generator:
             return acceptor
         return intersect(phrase_closure(rung.phrases, costs=self._costs), acceptor)
 
-    def _search(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, deadline: float) -> Found:
+    def _search(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, limits: Limits) -> Found:
         settings = self.settings
         result = search(
             self._automaton(bag, rung, acceptor),
             bag.counts,
             beta=rung.beta,
-            max_arcs=settings.max_arcs or None,
+            max_arcs=limits.most_arcs or None,
             beam=settings.beam,
-            time_limit=max(0.05, deadline - time.perf_counter()),
+            time_limit=max(0.05, limits.deadline - time.perf_counter()),
             memory_limit=settings.memory_bytes * 3 // 4,
             exact=settings.algorithm == "exact",
         )
@@ -231,7 +240,7 @@ class Generator:
         }
         return Found(result.lattice(), facts)
 
-    def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, _deadline: float) -> Found:
+    def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, _limits: Limits) -> Found:
         algorithm: Callable[..., rtn.RtnResult] = rtn.ALGORITHMS[self.settings.algorithm]
         grammar = PhraseGrammar(bag, rung.phrases)
         result = algorithm(grammar, acceptor, first_row=self.settings.first_row, beta=rung.beta)
@@ -249,19 +258,22 @@ class Generator:
 
     def _order_runs(self, bag: Bag, runs: list[tuple[str, ...]]) -> Ordering:
         """Order each run by itself, join the lattices, and apply the model anew so that it sees over the joints."""
-        seconds = self.settings.time_limit / len(runs)
+        settings = self.settings
+        most_arcs = min(settings.max_arcs or _MOST_RUN_ARCS, _MOST_RUN_ARCS)
         parts = []
         for number, run in enumerate(runs):
+            limits = Limits(time.perf_counter() + settings.time_limit / len(runs), most_arcs)
             part = Bag(run, id=f"{bag.id}.{number + 1}")
             acceptor = self.model.acceptor(part.words, start=number == 0, end=number == len(runs) - 1)
-            parts.append((acceptor, self._order_whole(part, acceptor, seconds)))
+            ordering = self._order_whole(part, acceptor, limits)
+            parts.append((acceptor, replace(ordering, lattice=_thinned(ordering.lattice, settings.beta, most_arcs))))
         # What a run's lattice costs besides its model (the phrases) stays; the model of the run alone is taken off.
         stripped = [
             ordering.lattice.unweighted() if self._costs.is_zero else ordering.lattice.apply(_negated(acceptor))
             for acceptor, ordering in parts
         ]
         joined = Lattice.join(stripped)
-        lattice = joined.apply(self.model.acceptor(bag.words)).prune(self.settings.beta)
+        lattice = joined.apply(self.model.acceptor(bag.words)).prune(settings.beta)
         rungs = [ordering.rung for _, ordering in parts]
         facts = {
             "cost": round(lattice.best().cost, 4),
@@ -295,6 +307,15 @@ def cut(reference: tuple[str, ...], most: int) -> list[tuple[str, ...]]:
     """
     edges = [*range(0, len(reference), most), len(reference)]
     return [reference[begin:end] for begin, end in pairwise(edges)]
+
+
+def _thinned(lattice: Lattice, beta: float, most_arcs: int) -> Lattice:
+    """What is within β of the best; a smaller β where that has too many arcs."""
+    thin = lattice.prune(beta)
+    while thin.num_arcs > most_arcs and beta > 0.1:
+        beta *= 0.7
+        thin = thin.prune(beta)
+    return thin
 
 
 def _negated(automaton: WordAutomaton) -> WordAutomaton:
