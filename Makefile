@@ -5,15 +5,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test fast-test lint bench lock clean
+.PHONY: help demo test fast-test lint bench experiments lock clean
 
 help:
-	@echo "make demo       install, then order real bags of words from the State of the Union addresses"
-	@echo "make test       install, then lint, types, import rules and all tests"
-	@echo "make fast-test  the same without the tests marked slow"
-	@echo "make bench      the benchmarks: tables of speed and memory"
-	@echo "make lock       write requirements.lock anew from what is installed"
-	@echo "make clean      remove the environment and what was built"
+	@echo "make demo         install, then order real bags of words from the State of the Union addresses"
+	@echo "make test         install, then lint, types, import rules and all tests"
+	@echo "make fast-test    the same without the tests marked slow"
+	@echo "make bench        the benchmarks: tables of speed and memory"
+	@echo "make experiments  the paper's tables and figures: runs what is missing, writes reports"
+	@echo "make lock         write requirements.lock anew from what is installed"
+	@echo "make clean        remove the environment and what was built"
 
 # Pinned versions first; where one of them is not to be had, the ranges of pyproject.toml. lmplz comes last: it is built
 # from the sources of the installed kenlm package.
@@ -42,6 +43,9 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+
+experiments: $(READY)
+	$(BIN)/python -m experiments
 
 lock: $(READY)
 	$(BIN)/python -m pip freeze --exclude-editable | grep -v '@ file' > requirements.lock

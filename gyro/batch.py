@@ -58,6 +58,7 @@ class Summary:
     failures: tuple[tuple[str, str], ...]
     rungs: Mapping[str, int]
     proved: int
+    cut: int
     seconds: float
     slowest: float
     memory: int
@@ -78,6 +79,8 @@ class Summary:
         rows += [(f"  by {rung}", _share(count, self.ok)) for rung, count in self.rungs.items()]
         if self.rungs:  # there was a search
             rows.append(("  optimum proved", _share(self.proved, self.ok)))
+        if self.cut:
+            rows.append(("  cut into runs", f"{_share(self.cut, self.ok)}: not proved as a whole"))
         rows.append(("failed", _share(self.failed, bags)))
         mean = self.seconds / max(bags, 1)
         rows.append(("time", f"{self.seconds:.1f} s in all, {mean:.2f} s a bag, {self.slowest:.2f} s the slowest"))
@@ -309,6 +312,7 @@ def _summarise(run: RunFolder, known: Sequence[Entry]) -> Summary:
         failures=tuple((entry.result["id"], entry.result["reason"]) for entry in known if not entry.ok),
         rungs=dict(rungs.most_common()),
         proved=sum(result.get("proved") is True for result in good),
+        cut=sum("runs" in result for result in good),
         seconds=sum(entry.seconds for entry in known),
         slowest=max((entry.seconds for entry in known), default=0.0),
         memory=max((entry.memory for entry in known), default=0),
