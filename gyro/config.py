@@ -61,7 +61,7 @@ keep = 0.6
 weights = [0.4]
 
 [dependency]
-sentences = 24000
+sentences = 16000
 weight = 0.3
 nbest = 50
 
