@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from gyro.bag import Bag
 from gyro.batch import Summary
 from gyro.config import BUILT_IN, load_config
-from gyro.errors import GyroError
+from gyro.errors import exit_code
 from gyro.files import write_json
 from gyro.pipeline import Pipeline
 from gyro.run_folder import open_run
@@ -83,15 +83,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments.show_config:
         print(BUILT_IN, end="")
         return 0
-    try:
+
+    def work() -> int:
         run(Pipeline(load_config(*arguments.config)))
-    except GyroError as error:
-        print(f"run_pipeline: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("run_pipeline: stopped; the same command goes on where this one was", file=sys.stderr)
-        return 130
-    return 0
+        return 0
+
+    return exit_code("run_pipeline", work)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from experiments.description import find_experiments, load_experiment
 from experiments.estimate import make_estimate, time_text
 from experiments.laboratory import Laboratory
 from experiments.results import write_results
-from gyro.errors import GyroError, InputError
+from gyro.errors import InputError, exit_code
 
 DESCRIPTIONS = Path(__file__).parent
 RUNS = Path("runs") / "experiments"
@@ -49,30 +49,27 @@ def main(argv: Sequence[str] | None = None, *, folder: Path = DESCRIPTIONS, runs
     )
     parser.add_argument("--jobs", "-j", type=int, default=2, metavar="N", help="processes (default 2)")
     arguments = parser.parse_args(argv)
-    try:
-        for option in ("sample", "jobs"):
-            if (value := getattr(arguments, option)) is not None and value < 1:
-                raise InputError(f"found --{option} {value}; at least 1 is allowed")
-        for name in arguments.names:
-            if name not in known:
-                raise InputError(f"found the experiment {name!r}; allowed are {', '.join(known)}")
-        for name in arguments.names or known:
-            experiment = load_experiment(known[name])
-            print(f"\n== {name}: {experiment.title}\n", flush=True)
-            if experiment.is_absent():
-                print(f"skipped: it needs the folder {experiment.data}, which is not there")
-                continue
-            laboratory = Laboratory(experiment, runs / name, sample=arguments.sample, jobs=arguments.jobs)
-            if arguments.estimate:
-                print(make_estimate(laboratory).text())
-            else:
-                run(laboratory)
-    except GyroError as error:
-        print(f"experiments: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("experiments: stopped; the same command goes on where this one was", file=sys.stderr)
-        return 130
+    return exit_code("experiments", lambda: _work(arguments, known, runs))
+
+
+def _work(arguments: argparse.Namespace, known: dict[str, Path], runs: Path) -> int:
+    for option in ("sample", "jobs"):
+        if (value := getattr(arguments, option)) is not None and value < 1:
+            raise InputError(f"found --{option} {value}; at least 1 is allowed")
+    for name in arguments.names:
+        if name not in known:
+            raise InputError(f"found the experiment {name!r}; allowed are {', '.join(known)}")
+    for name in arguments.names or known:
+        experiment = load_experiment(known[name])
+        print(f"\n== {name}: {experiment.title}\n", flush=True)
+        if experiment.is_absent():
+            print(f"skipped: it needs the folder {experiment.data}, which is not there")
+            continue
+        laboratory = Laboratory(experiment, runs / name, sample=arguments.sample, jobs=arguments.jobs)
+        if arguments.estimate:
+            print(make_estimate(laboratory).text())
+        else:
+            run(laboratory)
     return 0
 
 

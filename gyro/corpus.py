@@ -20,7 +20,6 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
-import json
 import lzma
 import multiprocessing
 import os
@@ -44,6 +43,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 import zstandard
 
 from gyro.errors import InputError, ResourceError
+from gyro.files import parse_object
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -300,11 +300,7 @@ def read_sentences(
 def _read_field(path: AnyPath, name: str) -> Iterator[str]:
     """Yield one text field of the JSON objects of a file, a line each."""
     for number, line in enumerate(read_lines(path), 1):
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"found a line that is not JSON: {error}", path=path, line=number) from error
-        text = value.get(name) if isinstance(value, dict) else None
+        text = parse_object(line, path, number).get(name)
         if not isinstance(text, str):
             raise InputError(
                 f"found no text under {name!r}; an object with that field is needed", path=path, line=number

@@ -3,12 +3,14 @@
 GyroError      the root: one line that says what was found and what is allowed
 InputError     a file or value that cannot be used, with its place
 ResourceError  a time or memory limit that was reached
-
-They are caught in one place, the command line's `main`, which prints the line and exits with 2.
+exit_code      run a program's work and turn what it raises into one line and an exit code: the one place for that
 """
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable
 from os import PathLike
 
 
@@ -30,3 +32,21 @@ class InputError(GyroError):
 
 class ResourceError(GyroError):
     """A limit on time or memory was reached; the work can be tried again with a higher one."""
+
+
+def exit_code(program: str, work: Callable[[], int]) -> int:
+    """The exit code of the work: its own, 2 for a mistake of the user's, 130 when it was stopped by hand."""
+    try:
+        code = work()
+        sys.stdout.flush()
+    except GyroError as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"{program}: stopped; the same command goes on where this one was", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader of our output is gone, as with `| head`: nothing is left to say, not even at shutdown.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return code

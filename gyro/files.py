@@ -4,6 +4,7 @@ write_atomically  open a temporary name beside the target; rename it when the bl
 write_text        the same for a string
 write_json        the same for a JSON value, with sorted keys so that equal values give equal bytes
 read_json         read a JSON object, or say in one line why not
+parse_object      the same for one line of a JSON Lines file
 """
 
 from __future__ import annotations
@@ -58,4 +59,15 @@ def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError(f"not a JSON file: {error}", path=path) from error
     if not isinstance(value, dict):
         raise InputError("found JSON that is not an object", path=path)
+    return value
+
+
+def parse_object(line: str, path: str | os.PathLike[str], number: int) -> dict[str, Any]:
+    """Read the JSON object of one line."""
+    try:
+        value = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"found a line that is not JSON: {error}", path=path, line=number) from error
+    if not isinstance(value, dict):
+        raise InputError("found JSON that is not an object", path=path, line=number)
     return value

@@ -25,7 +25,7 @@ from typing import IO, Any, NamedTuple
 from gyro.bag import Bag
 from gyro.corpus import read_lines
 from gyro.errors import InputError
-from gyro.files import read_json, write_json, write_text
+from gyro.files import parse_object, read_json, write_json, write_text
 from gyro.lattice import Lattice
 from gyro.version import __version__
 
@@ -307,13 +307,7 @@ def _first_difference(there: Any, here: Any, place: str = "") -> str | None:
 
 def _read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(read_lines(path), 1):
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"found a line that is not JSON: {error}", path=path, line=number) from error
-        if not isinstance(value, dict):
-            raise InputError("found JSON that is not an object", path=path, line=number)
-        yield value
+        yield parse_object(line, path, number)
 
 
 def _to_entry(line: dict[str, Any], path: Path, number: int) -> Entry:

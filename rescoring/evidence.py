@@ -16,16 +16,16 @@ of the whole sentence.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from gyro.corpus import Normalisation, read_lines, tokenize
 from gyro.errors import InputError
+from gyro.files import parse_object
 from gyro.nbest import read_jsonl, read_moses
 from rescoring.posterior import ORDER, Posteriors, ngram_posteriors, string_posteriors
 from rescoring.source import LatticeItem, open_lattices
@@ -93,7 +93,7 @@ def read_outputs(
     unused = set(chosen)
     ids, strings, shares = [], [], []
     for number, line in enumerate(read_lines(path), 1):
-        value = _parse_object(line, path, number)
+        value = parse_object(line, path, number)
         texts = value.get(field)
         if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
             found = f"found {field} {texts!r:.60}; an object of texts by system is needed"
@@ -219,16 +219,6 @@ def _parse_weight(part: str) -> tuple[str, float]:
     if not name.strip() or not 0.0 <= weight < math.inf:
         raise InputError(f"found the weight {part!r}; SYSTEM=NUMBER is allowed, with a number from 0")
     return name.strip(), weight
-
-
-def _parse_object(line: str, path: AnyPath, number: int) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise InputError(f"found a line that is not JSON: {error}", path=path, line=number) from error
-    if not isinstance(value, dict):
-        raise InputError("found JSON that is not an object", path=path, line=number)
-    return value
 
 
 def _numbered(count: int) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """The command line: `gyro COMMAND …`.
 
-main  reads the arguments, runs the command, and turns every error of the user's into one line and exit code 2
+main  reads the arguments and runs the command
 
 Each command is a pair of functions in a module of this package, which is imported only when it is asked for:
 `NAME_arguments(parser)` and `NAME_command(arguments) -> exit code` (a dash in the name is an underscore there).
@@ -9,12 +9,11 @@ Each command is a pair of functions in a module of this package, which is import
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from gyro.errors import GyroError
+from gyro.errors import exit_code
 from gyro.version import __version__
 
 COMMANDS = {
@@ -51,20 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     parser = _parser(words[0] if words else "")
     arguments = parser.parse_args(words)
-    try:
-        code = int(arguments.command(arguments))
-        sys.stdout.flush()
-    except GyroError as error:
-        print(f"gyro: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("gyro: stopped; the same command goes on where this one was", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # The reader of our output is gone, as with `| head`: nothing is left to say, not even at shutdown.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    return code
+    return exit_code("gyro", lambda: int(arguments.command(arguments)))
 
 
 def _parser(chosen: str) -> argparse.ArgumentParser:

@@ -90,7 +90,8 @@ class TestAgainstBruteForce:
         assert all(h.cost == pytest.approx(known[h.tokens]) for h in strings)
         assert len({h.tokens for h in strings}) == len(strings)
         assert not result.exhausted or len(strings) == len(orders)
-        assert result.exhausted or len(within) < len(orders)
+        # A node beyond β may turn out to be a dead end, so that all is there without our knowing it; not so with wide β.
+        assert result.exhausted or beta < 100
 
     @many
     @given(problems(), st.sampled_from([0.0, 5.0]))
