@@ -38,8 +38,8 @@ class SearchResult:
 
     `proved`: `cost` is the optimum, and every string within `beta` of it is in the lattice. `beta` is what was asked
     for, less if that was too much for the limits, and with a limit on the arcs the largest that fits. `exhausted`:
-    it is known that the lattice holds the whole language. No paths and `proved`: the language is empty. `expanded` counts the nodes
-    that were made, `nodes` and `arcs` those that the lattice keeps.
+    it is known that the lattice holds the whole language. No paths and `proved`: the language is empty. `expanded`
+    counts the nodes that were made, `nodes` and `arcs` those that the lattice keeps.
     """
 
     words: tuple[str, ...]

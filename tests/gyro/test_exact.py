@@ -90,7 +90,7 @@ class TestAgainstBruteForce:
         assert all(h.cost == pytest.approx(known[h.tokens]) for h in strings)
         assert len({h.tokens for h in strings}) == len(strings)
         assert not result.exhausted or len(strings) == len(orders)
-        # A node beyond β may turn out to be a dead end, so that all is there without our knowing it; not so with wide β.
+        # A node beyond β may be a dead end, so that all is there without our knowing it; not so with a wide β.
         assert result.exhausted or beta < 100
 
     @many
