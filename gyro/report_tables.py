@@ -12,10 +12,8 @@ versions_table  what the report was made with
 from __future__ import annotations
 
 import json
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from statistics import median
 from typing import Any
 
@@ -26,9 +24,8 @@ from gyro.metric import METRICS, Metric
 from gyro.report_data import Group, Member
 from gyro.report_figures import COLOURS
 from gyro.significance import Comparison, Difference
-from gyro.version import __version__
+from gyro.version import versions
 
-_PACKAGES = ("sacrebleu", "numpy", "numba", "pynini", "kenlm-ex", "spacy")
 _MARKS = {"++": "▲▲", "+": "▲", "-": "▼", "--": "▼▼", "": ""}
 
 
@@ -222,12 +219,7 @@ def _flat(value: Any, place: str = "") -> dict[str, str]:
 
 def versions_table(comparison: Comparison | None) -> str:
     """What the report was made with: versions and the signatures of the metrics."""
-    rows = [["gyro", __version__], ["Python", platform.python_version()]]
-    for package in _PACKAGES:
-        try:
-            rows.append([package, version(package)])
-        except PackageNotFoundError:
-            continue
+    rows = versions()
     made = table(["Program", "Version"], [[escape(n), escape(v)] for n, v in rows], caption="Versions")
     if comparison is None:
         return made

@@ -21,9 +21,7 @@ from lm.model import LanguageModel
 from lm.stupid_backoff import StupidBackoff
 from lm.walker import walkers_of
 from rescoring.ngram import Rescorer, lattice_costs, string_costs
-from rescoring.source import LatticeSource
-
-FIRST_PASS = "LATTICE"  # the column of the cost that a string has in the lattice before
+from rescoring.source import FIRST_PASS, NO_LATTICE, LatticeSource
 
 
 class Scale(NamedTuple):
@@ -76,7 +74,7 @@ def rescore_run(
     def work(number: int, _bag: Bag) -> Outcome:
         lattice = source[number].lattice()
         if lattice is None:
-            return Outcome(None, {"reason": "there is no lattice: the bag failed before"})
+            return Outcome(None, {"reason": NO_LATTICE})
         rescored = rescorer(lattice)
         return Outcome(rescored, {"arcs": rescored.num_arcs})
 

@@ -20,9 +20,7 @@ from gyro.nbest import read_jsonl
 from lm.dependency_lm import DependencyModel
 from rescoring.dependency import FEATURE, DependencyRescorer
 from rescoring.ngram import lattice_costs
-from rescoring.source import LatticeSource
-
-LATTICE = "LATTICE"
+from rescoring.source import FIRST_PASS, NO_LATTICE, LatticeSource
 
 Known = Mapping[str, Mapping[tuple[str, ...], Mapping[str, float]]]  # by the id of the lattice, then by the string
 
@@ -62,7 +60,7 @@ def dependency_run(
     def work(number: int, _bag: Bag) -> Outcome:
         lattice = source[number].lattice()
         if lattice is None or lattice.empty():
-            return Outcome(None, {"reason": "there is no lattice: the bag failed before"})
+            return Outcome(None, {"reason": NO_LATTICE})
         strings = [hypothesis for hypothesis, _ in rescorer.rescore_nbest(lattice.nbest(nbest))]
         return Outcome(Lattice.from_strings(lattice.words, strings), {"strings": len(strings)})
 
@@ -76,7 +74,7 @@ def dependency_run(
         added = [round((h.cost - float(cost)) / weight, 3) for h, cost in zip(hypotheses, before, strict=True)]
         others = (known or {}).get(item.id, {})
         return [
-            {**others.get(tokens, {LATTICE: 0.0 - float(cost)}), FEATURE: 0.0 - dependency}
+            {**others.get(tokens, {FIRST_PASS: 0.0 - float(cost)}), FEATURE: 0.0 - dependency}
             for tokens, cost, dependency in zip(strings, before, added, strict=True)
         ]
 

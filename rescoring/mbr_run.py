@@ -23,10 +23,9 @@ from gyro.pool import Failure, run_tasks
 from rescoring.evidence import Evidence, align
 from rescoring.mbr import MbrDecoder, MbrParameters
 from rescoring.posterior import Posteriors
-from rescoring.source import LatticeSource
+from rescoring.source import NO_LATTICE, LatticeSource
 
 FEATURE = "MBR"
-NO_LATTICE = "there is no lattice: the bag failed before"
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ from gyro.nbest import NbestEntry, read_jsonl, read_moses
 from gyro.run_folder import open_run, words_of
 
 MARKS = ("<s>", "</s>")
+FIRST_PASS = "LATTICE"  # the column of n-best lists with the cost that a string had before
+NO_LATTICE = "there is no lattice: the bag failed before"
 ALLOWED = "a run folder, a folder of .fst files, a .fst file, or an n-best list (.txt, .nbest, .jsonl) is allowed"
 
 AnyPath = str | PathLike[str]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from gyro.cli.score import add_metric_arguments
 from gyro.errors import InputError
-from gyro.evaluation import SIZES, parse_sizes
+from gyro.evaluation import parse_sizes
 
 
 def report_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,15 +21,8 @@ def report_arguments(parser: argparse.ArgumentParser) -> None:
         "--name", action="append", default=[], metavar="NAME=RUN", help="another run with its name; may be given again"
     )
     parser.add_argument("--title", default="Word ordering", metavar="TEXT", help="default: %(default)s")
-    parser.add_argument("--baseline", metavar="NAME", help="what the others are tested against (default: the first)")
     parser.add_argument("--examples", type=int, default=100, metavar="N", help="bags shown (default 100)")
-    parser.add_argument(
-        "--sizes",
-        default=",".join(map(str, SIZES)),
-        metavar="N,N,…",
-        help="the last sizes of the classes of bag sizes (default %(default)s)",
-    )
-    parser.add_argument("--tokenize", default="none", metavar="NAME", help="sacreBLEU's tokeniser (default none)")
+    add_metric_arguments(parser)
 
 
 def report_command(arguments: argparse.Namespace) -> int:

@@ -20,10 +20,8 @@ are used.
 """
 
 
-def score_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog, parser.formatter_class = _EPILOG, argparse.RawDescriptionHelpFormatter
-    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="orders, one a line, or the folder of a run")
-    parser.add_argument("--ref", metavar="REF", help="references, one a line")
+def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that say how systems are compared: the same for scores and reports."""
     parser.add_argument("--baseline", metavar="NAME", help="what the others are tested against (default: the first)")
     parser.add_argument(
         "--sizes",
@@ -32,6 +30,13 @@ def score_arguments(parser: argparse.ArgumentParser) -> None:
         help="the last sizes of the classes of bag sizes (default %(default)s)",
     )
     parser.add_argument("--tokenize", default="none", metavar="NAME", help="sacreBLEU's tokeniser (default none)")
+
+
+def score_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog, parser.formatter_class = _EPILOG, argparse.RawDescriptionHelpFormatter
+    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="orders, one a line, or the folder of a run")
+    parser.add_argument("--ref", metavar="REF", help="references, one a line")
+    add_metric_arguments(parser)
     parser.add_argument("--samples", type=int, default=SAMPLES, metavar="N", help="bootstrap samples (default 1000)")
     parser.add_argument("--seed", type=int, default=SEED, metavar="N", help="of the bootstrap (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON")

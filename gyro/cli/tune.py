@@ -90,6 +90,8 @@ def _tune_weights(arguments: argparse.Namespace, run: Run, references: Sequence[
 
 def _weights_to_tables(weights: Mapping[str, float], settings: Mapping[str, Any]) -> dict[str, Any]:
     """The weights as tables of a configuration: those of n-gram models sum to 1, the others are relative to them."""
+    from rescoring.source import FIRST_PASS
+
     models = {name: weight for name, weight in weights.items() if name not in ("DEP", "PHRASES")}
     whole = sum(map(abs, models.values()))
     if not whole:
@@ -100,8 +102,8 @@ def _weights_to_tables(weights: Mapping[str, float], settings: Mapping[str, Any]
 
         costs = parse_phrase_costs(settings["phrase_cost"]).times(max(0.0, weights["PHRASES"] / whole))
         tables["generate"] = {"phrase_cost": str(costs)}
-    if others := [round(weight / whole, 6) for name, weight in models.items() if name not in ("LATTICE", "LM")]:
-        tables["rescore"] = {"keep": round(models.get("LATTICE", 0.0) / whole, 6), "weights": others}
+    if others := [round(weight / whole, 6) for name, weight in models.items() if name not in (FIRST_PASS, "LM")]:
+        tables["rescore"] = {"keep": round(models.get(FIRST_PASS, 0.0) / whole, 6), "weights": others}
     if "DEP" in weights:
         tables["dependency"] = {"weight": round(weights["DEP"] / whole, 6)}
     return tables
