@@ -263,11 +263,13 @@ def _split_paragraph(text: str, normalisation: Normalisation) -> list[list[str]]
     return [_finish(tokens[s.start : s.end], normalisation.lowercase) for s in doc.sents]
 
 
-def _lines_to_sentences(lines: Iterable[str], normalisation: Normalisation, paragraphs: bool) -> Iterator[list[str]]:
+def _lines_to_sentences(
+    lines: Iterable[str], normalisation: Normalisation, paragraphs: bool, keep_empty: bool
+) -> Iterator[list[str]]:
     for line in lines:
         if paragraphs:
             yield from filter(None, _split_paragraph(line, normalisation))
-        elif tokens := tokenize(line, normalisation):
+        elif (tokens := tokenize(line, normalisation)) or keep_empty:
             yield tokens
 
 
@@ -278,23 +280,25 @@ def read_sentences(
     paragraphs: bool = False,
     jobs: int = 1,
     json_field: str = "",
+    keep_empty: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[list[str]]:
     """Yield the tokenised sentences of the files, in order, without the empty ones.
 
     A line is a sentence or, with `paragraphs`, a paragraph that spaCy's rules split. `jobs` processes share the work of
     spaCy; the result does not depend on their number. `progress` gets the number of lines read since its last call.
-    With `json_field` the files are JSON Lines, and that field of each object is the line.
+    With `json_field` the files are JSON Lines, and that field of each object is the line. With `keep_empty` a line
+    without tokens is an empty sentence, so that the n-th sentence is the n-th line; paragraphs never have empty ones.
     """
     tasks = _task_lines(paths, json_field, progress)
     if jobs > 1 and (paragraphs or normalisation.tokenizer != "none"):
         _blank_english()
-        work = partial(_work, normalisation=normalisation, paragraphs=paragraphs)
+        work = partial(_work, normalisation=normalisation, paragraphs=paragraphs, keep_empty=keep_empty)
         for text in _in_processes(work, tasks, jobs):
             yield from map(str.split, text.splitlines())
     else:
         for lines in tasks:
-            yield from _lines_to_sentences(lines, normalisation, paragraphs)
+            yield from _lines_to_sentences(lines, normalisation, paragraphs, keep_empty)
 
 
 def _read_field(path: AnyPath, name: str) -> Iterator[str]:
@@ -319,9 +323,10 @@ def _task_lines(
                 progress(len(task))
 
 
-def _work(lines: list[str], normalisation: Normalisation, paragraphs: bool) -> str:
+def _work(lines: list[str], normalisation: Normalisation, paragraphs: bool, keep_empty: bool) -> str:
     """One string, because a million small lists cost more to send between processes than to make."""
-    return "\n".join(map(" ".join, _lines_to_sentences(lines, normalisation, paragraphs)))
+    sentences = _lines_to_sentences(lines, normalisation, paragraphs, keep_empty)
+    return "".join(" ".join(sentence) + "\n" for sentence in sentences)
 
 
 def _in_processes(work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:

@@ -201,12 +201,16 @@ class Pipeline:
                 file.write(" ".join(sentence) + "\n")
 
     def _write_bags(self, files: Sequence[Path]) -> None:
-        """The id of a bag is the number of its sentence in the files, so that others can find it again."""
+        """The id of a bag is the number of its line (of paragraphs: sentence) in the files: others find it again."""
         table = self.config.bags
         sentences = read_sentences(
-            files, self.config.text.normalisation, paragraphs=table.paragraphs, json_field=table.json_field
+            files,
+            self.config.text.normalisation,
+            paragraphs=table.paragraphs,
+            json_field=table.json_field,
+            keep_empty=True,
         )
-        fitting = [(i, s) for i, s in enumerate(sentences, 1) if table.shortest <= len(s) <= table.longest]
+        fitting = [(i, s) for i, s in enumerate(sentences, 1) if max(1, table.shortest) <= len(s) <= table.longest]
         if not fitting:
             raise InputError(f"no sentence of {table.shortest} to {table.longest} tokens", path=files[0])
         if table.sample and table.sample < len(fitting):

@@ -38,7 +38,9 @@ def text_normalisation(arguments: argparse.Namespace) -> Normalisation:
 
 
 @contextmanager
-def counted_sentences(arguments: argparse.Namespace, files: Sequence[str]) -> Iterator[Iterator[list[str]]]:
+def counted_sentences(
+    arguments: argparse.Namespace, files: Sequence[str], *, keep_empty: bool = False
+) -> Iterator[Iterator[list[str]]]:
     """The sentences of the files, with a bar that counts them when somebody looks."""
     sentences = read_sentences(
         files,
@@ -46,6 +48,7 @@ def counted_sentences(arguments: argparse.Namespace, files: Sequence[str]) -> It
         paragraphs=arguments.paragraphs,
         jobs=arguments.jobs,
         json_field=arguments.json_field,
+        keep_empty=keep_empty,
     )
     with tqdm(sentences, unit=" sentences", unit_scale=True, disable=None, desc="reading") as bar:
         yield iter(bar)
@@ -126,14 +129,17 @@ def bags_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def bags_command(arguments: argparse.Namespace) -> int:
-    with counted_sentences(arguments, [arguments.references]) as sentences:
-        references = list(sentences)
+    """The id of a bag is the number of its line, so that it can be found in files with the same lines; empty lines have
+    no bag. Of paragraphs it is the number of the sentence.
+    """
+    with counted_sentences(arguments, [arguments.references], keep_empty=True) as sentences:
+        numbered = [(number, sentence) for number, sentence in enumerate(sentences, 1) if sentence]
     with open_output(arguments.output) as file:
-        for number, reference in enumerate(references, 1):
+        for number, reference in numbered:
             write_line(file, {"id": str(number), "tokens": sorted(reference), "reference": reference})
     if arguments.text:
         with write_atomically(arguments.text, "w") as file:
-            file.writelines(" ".join(reference) + "\n" for reference in references)
+            file.writelines(" ".join(reference) + "\n" for _, reference in numbered)
     return 0
 
 

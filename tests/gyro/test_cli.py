@@ -52,6 +52,16 @@ def test_text_to_scores_by_command(tmp_path: Path, world: World, capsys: pytest.
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_bags_have_the_numbers_of_their_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    references, text = tmp_path / "references.txt", tmp_path / "text.txt"
+    references.write_text("\nthe dog\n\n \na cat .\n\n")
+    assert main(["bags", str(references), "--tokenized", "--text", str(text)]) == 0
+    found = [json.loads(line) for line in lines(capsys)]
+    numbered = references.read_text().splitlines()
+    assert [numbered[int(bag["id"]) - 1].split() for bag in found] == [["the", "dog"], ["a", "cat", "."]]
+    assert text.read_text().splitlines() == [" ".join(bag["reference"]) for bag in found]
+
+
 def test_one_bag_at_the_prompt(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--index", str(world.index_path), "--lm", str(world.model_path)]
     assert main(["order", "america", "states", "the", "of", "united", *options]) == 0

@@ -201,6 +201,16 @@ def test_the_number_of_processes_does_not_matter(
     assert len(one) == (600 if paragraphs else 200)
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_empty_lines_can_be_kept(tmp_path: Path, jobs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "LINES_PER_TASK", 3)
+    text = ["", "a b", "", "", "c", " ", "d e f", ""]
+    (tmp_path / "text").write_text("".join(line + "\n" for line in text))
+    found = list(read_sentences([tmp_path / "text"], SPACY, keep_empty=True, jobs=jobs))
+    assert found == [line.split() for line in text]
+    assert list(read_sentences([tmp_path / "text"], SPACY, jobs=jobs)) == [["a", "b"], ["c"], ["d", "e", "f"]]
+
+
 def test_an_error_ends_the_processes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus, "LINES_PER_TASK", 2)
     (tmp_path / "text").write_bytes(b"good\n" * 20 + b"\xff\n")
