@@ -3,7 +3,7 @@
 read_groups  runs and files → groups
 Group        the systems that ordered the same bags, and their comparison
 Member       one system of a group: its outputs and, for a run, its records, times and settings
-SizePoint    the bags of one size in a run: times, memory and phrases
+SizePoint    the bags of one size, or of a few sizes, in a run: times, memory and phrases
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ from gyro.system import Sentence, unique_names
 
 Signature = Callable[[Path], str]
 
+_LAST_SINGLE = 20
 _ORDER_KEYS = ("lm_order", "model_order", "order")
 
 
 class SizePoint(NamedTuple):
-    """The bags of one size in a run."""
+    """The bags of one size in a run, or of a few sizes: `sizes` says which, `size` is their middle."""
 
-    size: int
+    sizes: str
+    size: float
     bags: int
     seconds: float
     slowest: float
@@ -83,13 +85,15 @@ class Member:
         return [entry.result for entry in self.entries if entry.ok]
 
     def by_size(self) -> list[SizePoint]:
-        """Time, memory and phrases by the number of tokens of the bag."""
+        """Time, memory and phrases by the number of tokens of the bag; sizes over 20 are few each, so five are one."""
         if self.run is None:
             return []
-        of_size: dict[int, list[Entry]] = defaultdict(list)
+        of_size: dict[tuple[int, int], list[Entry]] = defaultdict(list)
         for bag, entry in zip(self.run.bags, self.entries, strict=True):
-            of_size[len(bag)].append(entry)
-        return [_size_point(size, of_size[size]) for size in sorted(of_size)]
+            size = len(bag)
+            last = size if size <= _LAST_SINGLE else size + -size % 5
+            of_size[size if size <= _LAST_SINGLE else last - 4, last].append(entry)
+        return [_size_point(span, of_size[span]) for span in sorted(of_size)]
 
 
 @dataclass(frozen=True)
@@ -251,11 +255,13 @@ def _group(members: Sequence[Member], baseline: str | None, sizes: tuple[int, ..
     return Group(tuple(measured), bags, tuple(references), comparison)
 
 
-def _size_point(size: int, entries: Sequence[Entry]) -> SizePoint:
+def _size_point(span: tuple[int, int], entries: Sequence[Entry]) -> SizePoint:
+    first, last = span
     seconds = [entry.seconds for entry in entries]
     phrases = [entry.result["phrases"] for entry in entries if isinstance(entry.result.get("phrases"), int | float)]
     return SizePoint(
-        size,
+        f"{first}–{last}" if first < last else str(first),
+        (first + last) / 2,
         len(entries),
         median(seconds),
         max(seconds),

@@ -4,7 +4,7 @@ systems_table   every system with every metric, intervals and significance marks
 stages_table    what each rescoring stage brought over the one before it
 oracles_table   language-model orders and oracles
 search_table    time, memory and what the search left behind
-system_name     a system's name after its coloured dot
+system_name     a system's name after its mark
 settings_table  the settings of all runs, those that differ first
 versions_table  what the report was made with
 """
@@ -22,7 +22,7 @@ import numpy as np
 from gyro.evaluation import evaluate
 from gyro.metric import METRICS, Metric
 from gyro.report_data import Group, Member
-from gyro.report_figures import COLOURS
+from gyro.report_figures import Series, key
 from gyro.significance import Comparison, Difference
 from gyro.version import versions
 
@@ -229,5 +229,6 @@ def versions_table(comparison: Comparison | None) -> str:
 
 
 def system_name(name: str, colours: Mapping[str, int]) -> str:
-    """A system's name after its coloured dot."""
-    return f'<span class="system"><i class="dot s{colours[name] % COLOURS}"></i>{escape(name)}</span>'
+    """A system's name after the mark that it has in the charts."""
+    series = Series(name, (), colours[name])
+    return f'<span class="system">{key(series.style, series.mark)}{escape(name)}</span>'

@@ -65,7 +65,16 @@ class Comparison:
         return ("+" if better else "-") * (2 if difference.p < 0.01 else 1)
 
     def text(self) -> str:
-        """A table of systems, then each system's own table without the signatures they share."""
+        """A table of systems where there are several, each system's own table, and the signatures they share."""
+        lines = self._systems() if len(self.evaluations) > 1 else []
+        for name, evaluation in self.evaluations.items():
+            lines += ["", name] if len(self.evaluations) > 1 else []
+            lines += [*evaluation.table(), self._intervals(name), *evaluation.complaints()]
+        lines += [""] if len(self.evaluations) > 1 else []
+        first = self.evaluations[self.baseline]
+        return "\n".join([*lines, *(f"{METRICS[k].label}: {s}" for k, s in first.signatures.items())])
+
+    def _systems(self) -> list[str]:
         metrics = list(METRICS.values())
         width = max(len("system"), *map(len, self.evaluations)) + 2
         lines = [f"{'system':<{width}}" + "".join(f"{m.label:>{m.width}}  " for m in metrics).rstrip()]
@@ -77,14 +86,21 @@ class Comparison:
                 f"+ better, - worse than {self.baseline}: p < 0.05, doubled p < 0.01; "
                 f"paired bootstrap, {self.samples} samples, seed {self.seed}"
             )
-        for name, evaluation in self.evaluations.items():
-            lines += ["", name, *evaluation.table(), *evaluation.complaints()]
-        first = self.evaluations[self.baseline]
-        return "\n".join([*lines, "", *(f"{METRICS[k].label}: {s}" for k, s in first.signatures.items())])
+        return lines
+
+    def _intervals(self, name: str) -> str:
+        """The 95 % interval of each score of a system."""
+        found = ((METRICS[key], interval) for key, interval in self.intervals[name].items())
+        spans = (f"{m.label} {each.low:.{m.digits}f}–{each.high:.{m.digits}f}" for m, each in found)
+        return f"95 % intervals: {', '.join(spans)}"
 
     def to_json(self) -> dict[str, Any]:
-        """The same as a JSON value."""
-        return asdict(self)
+        """The same as a JSON value; of one system alone its scores with their intervals."""
+        if len(self.evaluations) > 1:
+            return asdict(self)
+        how = {"samples": self.samples, "seed": self.seed}
+        intervals = {key: asdict(interval) for key, interval in self.intervals[self.baseline].items()}
+        return {**self.evaluations[self.baseline].to_json(), "intervals": intervals, **how}
 
 
 def compare(

@@ -22,6 +22,7 @@ def report_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--title", default="Word ordering", metavar="TEXT", help="default: %(default)s")
     parser.add_argument("--examples", type=int, default=100, metavar="N", help="bags shown (default 100)")
+    parser.add_argument("--figures", metavar="DIR", help="write each chart as an SVG file into this folder too")
     add_metric_arguments(parser)
 
 
@@ -44,6 +45,7 @@ def report_command(arguments: argparse.Namespace) -> int:
         sizes=parse_sizes(arguments.sizes),
         tokenize=arguments.tokenize,
         signature=lambda folder: open_lattices(folder).signature,
+        figures=arguments.figures,
     )
     print(arguments.output)
     return 0

@@ -61,7 +61,5 @@ def score_command(arguments: argparse.Namespace) -> int:
         samples=arguments.samples,
         seed=arguments.seed,
     )
-    only = next(iter(comparison.evaluations.values())) if len(named) == 1 else None
-    result = only or comparison
-    print(json.dumps(result.to_json(), ensure_ascii=False, indent=2) if arguments.json else result.text())
+    print(json.dumps(comparison.to_json(), ensure_ascii=False, indent=2) if arguments.json else comparison.text())
     return 0

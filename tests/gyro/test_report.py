@@ -16,6 +16,7 @@ from gyro.cli import main
 from gyro.errors import InputError
 from gyro.lattice import Hypothesis, Lattice
 from gyro.report import write_report
+from gyro.report_charts import proof_counts, search_charts
 from gyro.report_data import read_groups
 from gyro.report_examples import choose, mark_output, pieces
 
@@ -198,6 +199,61 @@ def test_runs_without_references(tmp_path: Path) -> None:
     words = "".join(check(tmp_path / "r.html").text)
     assert "a b" in words
     assert "BLEU by bag size" not in words
+
+
+def test_bags_by_what_is_proved_of_them(tmp_path: Path) -> None:
+    """Five bags: proved, cut with each run proved, cut with one run proved, not proved, failed."""
+    facts: list[dict[str, object]] = [
+        {"proved": True},
+        {"proved": False, "runs": [{"proved": True}, {"proved": True}]},
+        {"proved": False, "runs": [{"proved": True}, {"proved": False}]},
+        {"proved": False},
+    ]
+
+    def work(number: int, bag: Bag) -> Outcome:
+        if number == len(facts):
+            return Outcome(None, {"reason": "no order", "proved": False})
+        return Outcome(Lattice.from_strings(bag.words, [Hypothesis(bag.tokens, 1.0)]), facts[number])
+
+    bags = [Bag(("a", "b"), id=str(n)) for n in range(5)]
+    run_batch(bags, tmp_path / "run", work, settings={}, log=io.StringIO())
+    [group] = read_groups([(tmp_path / "run", None)])
+    counts = proof_counts(group.members)["run"]
+    assert counts == {"proved": 1, "cut, each run proved": 1, "not proved": 2, "failed": 1}
+
+
+def test_long_bags_are_joined_in_fives(tmp_path: Path) -> None:
+    lengths = [1, 7, 7, 20, 21, 25, 26, 58, 60]
+    run = make_run(tmp_path / "run", 1, [" ".join(f"w{k}" for k in range(n)) for n in lengths])
+    [group] = read_groups([(run, None)])
+    points = group.members[0].by_size()
+    spans = [(point.sizes, point.size, point.bags) for point in points]
+    assert spans == [("1", 1, 1), ("7", 7, 2), ("20", 20, 1), ("21–25", 23, 2), ("26–30", 28, 1), ("56–60", 58, 2)]
+    assert [point.phrases for point in points] == [10, 70, 200, 230, 260, 590]
+
+
+def test_figures_as_files(runs: dict[str, Path], tmp_path: Path) -> None:
+    """A file for each chart of the page; a second group of bags has scores of its own."""
+    output, figures = tmp_path / "r.html", tmp_path / "deep" / "figures"
+    named = [str(runs["perfect"]), str(runs["few"])]
+    assert main(["report", *named, "-o", str(output), "--figures", str(figures)]) == 0
+    assert output.read_text(encoding="utf-8").count('<figure class="chart">') == len(list(figures.glob("*.svg")))
+    assert {"bleu-by-bag-size.svg", "bleu-by-bag-size-2.svg", "optimum-proved.svg"} <= {
+        path.name for path in figures.iterdir()
+    }
+    assert main(["report", *named, "-o", str(output), "--figures", str(output / "no")]) == 2
+
+
+def test_times_are_those_of_searches(runs: dict[str, Path], tmp_path: Path) -> None:
+    """Stages after the search are not among them, unless the report is on stages alone."""
+    stage = shutil.copytree(runs["perfect"], tmp_path / "stage")
+    record = json.loads((stage / "run.json").read_text())
+    record["settings"] = {"command": "rescore"}
+    (stage / "run.json").write_text(json.dumps(record))
+    for names, expected in ((["perfect", "stage"], ["perfect"]), (["stage"], ["stage"])):
+        [group] = read_groups([({**runs, "stage": stage}[name], name) for name in names])
+        charts = search_charts(group.members, {name: number for number, name in enumerate(names)})
+        assert [each.name for each in charts[0].series] == expected
 
 
 def test_lattices_need_not_be_there(runs: dict[str, Path], tmp_path: Path) -> None:

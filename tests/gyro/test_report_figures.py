@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -7,20 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gyro.lattice import Hypothesis, Lattice
-from gyro.report_figures import Point, Series, bar_chart, line_chart, log_ticks, share_bars, ticks
+from gyro.report_figures import Chart, Point, Series, bar_chart, line_chart, log_ticks, share_bars, ticks
 from gyro.report_lattice import draw_orders
+from gyro.report_svg import chart_to_svg
 
 NAME = "<b>&\"'"
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5), st.booleans())
-def test_ticks_span_the_values(values: list[float], whole: bool) -> None:
-    found = ticks(values, whole=whole)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
+def test_ticks_span_the_values(values: list[float]) -> None:
+    found = ticks(values)
     assert found[0] <= min(values) + 1e-3
     assert found[-1] >= max(values) - 1e-3
     assert found == sorted(found)
     assert 2 <= len(found) <= 9
-    assert not whole or all(tick == int(tick) for tick in found)
 
 
 @given(st.lists(st.floats(0, 1e9), max_size=5))
@@ -30,12 +31,13 @@ def test_log_ticks_span_the_values(values: list[float]) -> None:
     assert all(found[0] <= value * (1 + 1e-9) and value <= found[-1] * (1 + 1e-9) for value in values if value > 0)
 
 
-def charts() -> dict[str, str]:
-    numbers = [Series(NAME, [Point(4, 0.002), Point(7, 12.5, NAME)], 0), Series("two", [Point(5, 3.0)], 9)]
+def charts() -> dict[str, Chart]:
+    sizes = ["4", "5", "7"]
+    numbers = [Series(NAME, [Point("4", 0.002), Point("7", 12.5, NAME)], 0), Series("two", [Point("5", 3.0)], 9)]
     named = [Series(NAME, [Point("1-5", 10.0), Point("26+", 0.0)], 1)]
     return {
-        "log": line_chart(NAME, numbers, x_label=NAME, y_label=NAME, note=NAME, log=True),
-        "linear": line_chart("t", numbers, x_label="x", y_label="y"),
+        "log": line_chart(NAME, numbers, classes=sizes, x_label=NAME, y_label=NAME, note=NAME, log=True),
+        "linear": line_chart("t", numbers, classes=sizes, x_label="x", y_label="y"),
         "classes": line_chart("t", named, x_label="x", y_label="y", classes=["1-5", "26+"]),
         "bars": bar_chart(NAME, named, x_label="x", y_label="y", classes=["1-5", "26+"]),
         "shares": share_bars(NAME, {NAME: {"yes": 3, "no": 1}, "none": {"yes": 0}}, ["yes", "no", "never"]),
@@ -44,7 +46,7 @@ def charts() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", charts())
 def test_charts_are_well_formed(name: str) -> None:
-    tree = ElementTree.fromstring(charts()[name])
+    tree = ElementTree.fromstring(charts()[name].to_html())
     assert tree.tag == "figure"
     drawing = tree.find("svg")
     assert drawing is not None
@@ -55,10 +57,46 @@ def test_charts_are_well_formed(name: str) -> None:
 
 
 def test_shares_fill_the_bar() -> None:
-    tree = ElementTree.fromstring(charts()["shares"])
+    tree = ElementTree.fromstring(charts()["shares"].to_html())
     widths = [float(bar.get("width", 0)) for bar in tree.iter("rect")]
     assert [round(width) for width in widths] == [344, 114]
     assert "3 of 4 (75.0 %)" in tree.find("svg/rect/title").text  # type: ignore[union-attr, operator]
+
+
+@pytest.mark.parametrize("name", charts())
+def test_charts_as_files(name: str) -> None:
+    """The same drawing with the same names, and nothing from elsewhere."""
+    chart = charts()[name]
+    file = ElementTree.fromstring(chart_to_svg(chart))
+    space = "{http://www.w3.org/2000/svg}"
+    assert file.tag == f"{space}svg"
+    page = ElementTree.fromstring(chart.to_html())
+    drawn = page.find("svg")
+    assert drawn is not None
+    assert [e.attrib for e in file.find(f"{space}g") or []] == [e.attrib for e in drawn]
+    texts = [text.text for text in file.iter(f"{space}text")]
+    assert texts[0] == chart.title
+    assert texts[-len(chart.series) :] == [each.name for each in chart.series]
+    style = file.find(f"{space}style")
+    assert style is not None
+    assert style.text is not None
+    assert "prefers-color-scheme: dark" in style.text
+    assert "url(" not in style.text
+    used = {name for e in file.iter() for name in (e.get("class") or "").split() if re.fullmatch(r"[sq]\d", name)}
+    assert all(f".{name} " in style.text for name in used)
+
+
+def test_many_series_can_be_told_apart() -> None:
+    series = [Series(str(n), (), n) for n in range(32)]
+    assert len({(each.style, each.mark) for each in series}) == 32
+
+
+def test_of_many_classes_some_have_labels() -> None:
+    classes = [f"size {n}" for n in range(1, 31)]
+    chart = line_chart("t", [Series("a", [Point("size 30", 1.0)])], classes=classes, x_label="x", y_label="y")
+    texts = [text.text for text in ElementTree.fromstring(chart.to_html()).iter("text")]
+    shown = [text for text in texts if text in classes]
+    assert shown == classes[::3]
 
 
 def test_orders_are_drawn_once() -> None:

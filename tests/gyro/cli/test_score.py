@@ -27,6 +27,10 @@ def test_one_system(files: Path, capsys: pytest.CaptureFixture[str], words: list
     value = json.loads(capsys.readouterr().out)
     assert value["exact_match"] == 50.0
     assert value["by_size"][0]["sentences"] == 2
+    # Of two sentences one is right: with 1000 draws of two, both or none are among the middle 95 %.
+    assert value["intervals"]["exact_match"] == {"low": 0.0, "high": 100.0}
+    assert main(["score", *words]) == 0
+    assert "exact match 0.00–100.00" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
