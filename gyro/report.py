@@ -122,11 +122,8 @@ def _group_sections(group: Group, number: int, colours: Colours) -> list[Section
 def _search_sections(members: Sequence[Member], colours: Colours) -> list[Section]:
     """Time, memory, phrases, proofs and rungs of all runs."""
     runs = [member for member in members if member.entries]
-    charts = search_charts(runs, colours)
-    lines = "".join(chart.to_html() for chart in charts if not chart.shades)
-    shares = "".join(chart.to_html() for chart in charts if chart.shades)
-    stacked = f'<div class="stack">{shares}</div>' if shares else ""
-    content = search_table(runs, colours) + f'<div class="figures">{lines}{stacked}</div>'
+    figures = "".join(chart.to_html() for chart in search_charts(runs, colours))
+    content = search_table(runs, colours) + f'<div class="figures">{figures}</div>'
     return [("search", "The search: time, memory, proofs", content)]
 
 

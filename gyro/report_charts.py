@@ -20,6 +20,7 @@ from gyro.run_folder import Entry
 Colours = Mapping[str, int]
 
 PROOFS = ("proved", "cut, each run proved", "not proved", "failed")
+_MOST_BARS = 4  # systems side by side, before bars are too thin to be told apart
 _RUNGS = ("rules", "pruned less", "2-gram rules", "1-gram rules")
 
 
@@ -151,7 +152,8 @@ def _distortions(group: Group, colours: Colours) -> Chart:
         )
         for name, evaluation in group.comparison.evaluations.items()
     ]
-    return bar_chart(
+    draw = bar_chart if len(series) <= _MOST_BARS else line_chart
+    return draw(
         "How far words stand from their places",
         series,
         classes=[f"{end:g}" for end in DISTORTION_BINS],

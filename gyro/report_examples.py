@@ -23,6 +23,7 @@ from gyro.report_tables import system_name
 from gyro.word_order import common_sequence
 
 LARGEST_DRAWN, MOST_DRAWN, ORDERS_DRAWN = 8, 40, 8
+MOST_BESIDE = 5  # systems whose names stand beside what they say; those of more stand above it
 
 
 class Piece(NamedTuple):
@@ -47,7 +48,8 @@ def examples(group: Group, number: int, most: int, sizes: Sequence[int], colours
         articles.append(_article(group, bag, size, drawing, colours))
     shown = [name for name, rows in classes.items() if rows[chosen].any()]
     head = _controls(group, number, shown, len(chosen))
-    return f'<div class="examples" id="examples-{number}">{head}<div class="articles">{"".join(articles)}</div></div>'
+    kind = "examples crowded" if len(group.members) > MOST_BESIDE else "examples"
+    return f'<div class="{kind}" id="examples-{number}">{head}<div class="articles">{"".join(articles)}</div></div>'
 
 
 def choose(bags: int, most: int) -> list[int]:

@@ -31,7 +31,7 @@ MARKS = (
     "M0-4.2l4 7.2h-8z",
     "M0-4.6l4.6 4.6l-4.6 4.6l-4.6-4.6z",
 )
-_SQUARE, _MOST_LABELS = 1, 11
+_SQUARE, _MOST_LABELS, _PITCH = 1, 8, 37
 
 Scale = Callable[[float], float]
 Form = Callable[[float], str]
@@ -183,7 +183,7 @@ def share_bars(
     categories = [name for name in categories if any(counts.get(name) for counts in rows.values())]
     parts = []
     for row, (name, counts) in enumerate(rows.items()):
-        total, x, top = sum(counts.values()) or 1, 0.0, 18 + 44 * row
+        total, x, top = sum(counts.values()) or 1, 0.0, 18 + _PITCH * row
         parts.append(f'<text class="name" x="0" y="{top - 4}">{escape(name)}</text>')
         for category in categories:
             if not (count := counts.get(category, 0)):
@@ -203,7 +203,7 @@ def share_bars(
         Series(category, [Point(name, counts.get(category, 0)) for name, counts in rows.items()], number)
         for number, category in enumerate(categories)
     ]
-    height = 44 * len(rows) - 4
+    height = _PITCH * len(rows)
     return Chart(title, note, "".join(parts), series, list(rows), "", lambda value: f"{value:g}", height, shades=True)
 
 

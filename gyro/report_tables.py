@@ -5,7 +5,7 @@ stages_table    what each rescoring stage brought over the one before it
 oracles_table   language-model orders and oracles
 search_table    time, memory and what the search left behind
 system_name     a system's name after its mark
-settings_table  the settings of all runs, those that differ first
+settings_table  the settings of each run, and those that all have
 versions_table  what the report was made with
 """
 
@@ -196,17 +196,21 @@ def _median_fact(member: Member, key: str) -> str:
 
 
 def settings_table(members: Sequence[Member]) -> str:
-    """All settings; what differs between the runs comes first and stands out."""
+    """What is a run's own, then what all runs have in common."""
     runs = [member for member in members if member.run]
     flat = [_flat({"gyro": m.record.get("gyro"), **m.settings, "limits": m.record.get("limits")}) for m in runs]
-    keys = list(dict.fromkeys(key for each in flat for key in each))
-    differing = [key for key in keys if len({each.get(key) for each in flat}) > 1]
-    same = [key for key in keys if key not in differing]
-    rows = [
-        [f"<code>{escape(key)}</code>", *(f"<code>{escape(each.get(key, '–'))}</code>" for each in flat)]
-        for key in (*differing, *same)
-    ]
-    return table(["Setting", *(escape(m.name) for m in runs)], rows, caption="Settings of the runs")
+    shared = (
+        {key: value for key, value in flat[0].items() if all(each.get(key) == value for each in flat)} if flat else {}
+    )
+    own = [[escape(m.name), _settings(each, shared)] for m, each in zip(runs, flat, strict=True)]
+    common = [[f"<code>{escape(key)}</code>", f"<code>{escape(value)}</code>"] for key, value in shared.items()]
+    tables = [table(["System", "Settings"], own, caption="Settings of each run")] if len(runs) > 1 else []
+    return "".join([*tables, table(["Setting", "Value"], common, caption="Settings of all runs")])
+
+
+def _settings(flat: Mapping[str, str], shared: Mapping[str, str]) -> str:
+    own = ((key, value) for key, value in flat.items() if key not in shared)
+    return " ".join(f'<code class="own"><i>{escape(key)}</i> {escape(value)}</code>' for key, value in own)
 
 
 def _flat(value: Any, place: str = "") -> dict[str, str]:

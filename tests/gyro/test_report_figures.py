@@ -96,7 +96,7 @@ def test_of_many_classes_some_have_labels() -> None:
     chart = line_chart("t", [Series("a", [Point("size 30", 1.0)])], classes=classes, x_label="x", y_label="y")
     texts = [text.text for text in ElementTree.fromstring(chart.to_html()).iter("text")]
     shown = [text for text in texts if text in classes]
-    assert shown == classes[::3]
+    assert shown == classes[::4]
 
 
 def test_orders_are_drawn_once() -> None:
