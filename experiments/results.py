@@ -68,6 +68,7 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
                 parts += ["### By size: exact matches, %", _by_size(group, lambda row: f"{row.exact_match:.1f}")]
         members = [member for group in groups for member in group.members if member.entries]
         searches = [member for member in members if "algorithm" in member.settings]
+        parts += ["### Rescoring: each stage over its input", _stages(groups[0])]
         parts += ["### Language models and oracles, BLEU", _oracles(groups)]
         parts += ["### By size: median seconds a bag", _spent_by_size(searches, _median_seconds)]
         parts += ["### By size: peak memory of a bag, MB", _spent_by_size(searches, _peak_memory)]
@@ -118,6 +119,19 @@ def _systems(group: Group) -> str:
         first += [f"{scores.chrf:.2f}", f"{scores.exact_match:.1f}{comparison.mark(name, 'exact_match')}"]
         rows.append([name, *first, f"{scores.kendall:.3f}", *_spent(member)])
     return _table([*head, "proved", "failed"], rows)
+
+
+def _stages(group: Group) -> str:
+    """What each stage brought over its input (the paper's Table 2)."""
+    rows = []
+    for depth, member in group.chains():
+        bleu = f"{group.comparison.evaluations[member.name].bleu:.2f}" if group.comparison else ""
+        step = group.step(member)
+        told = (
+            [f"{step.difference:+.2f}", f"{step.low:+.2f} to {step.high:+.2f}", f"{step.p:.3f}"] if step else [""] * 3
+        )
+        rows.append(["· " * depth + member.name, bleu, *told])
+    return _table(["stage", "BLEU", "over its input", "95 %", "p"], rows)
 
 
 def _spent(member: Member) -> list[str]:

@@ -203,14 +203,14 @@ def settings_table(members: Sequence[Member]) -> str:
         {key: value for key, value in flat[0].items() if all(each.get(key) == value for each in flat)} if flat else {}
     )
     own = [[escape(m.name), _settings(each, shared)] for m, each in zip(runs, flat, strict=True)]
-    common = [[f"<code>{escape(key)}</code>", f"<code>{escape(value)}</code>"] for key, value in shared.items()]
+    common = [[f"<code>{escape(key)}</code>", f"<code>{escape(value) or '–'}</code>"] for key, value in shared.items()]
     tables = [table(["System", "Settings"], own, caption="Settings of each run")] if len(runs) > 1 else []
     return "".join([*tables, table(["Setting", "Value"], common, caption="Settings of all runs")])
 
 
 def _settings(flat: Mapping[str, str], shared: Mapping[str, str]) -> str:
     own = ((key, value) for key, value in flat.items() if key not in shared)
-    return " ".join(f'<code class="own"><i>{escape(key)}</i> {escape(value)}</code>' for key, value in own)
+    return " ".join(f'<code class="own"><i>{escape(key)}</i> {escape(value) or "–"}</code>' for key, value in own)
 
 
 def _flat(value: Any, place: str = "") -> dict[str, str]:

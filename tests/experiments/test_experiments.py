@@ -225,7 +225,16 @@ def test_a_tiny_experiment_from_end_to_end_and_again(tmp_path: Path, capsys: pyt
     tuned = json.loads((folder / "tuned" / "lmbr-mt.json").read_text())
     assert {*tuned} == {"scale", "precision", "ratio", "prune", "alpha", "bleu"}
     results = (folder / "results.md").read_text()
-    for text in ("| exact, soft ", "| +LMBR-MT ", "oracle, 100-best", "oracle, lattice", "[[settings]]", "`nrefs:1"):
+    for text in (
+        "| exact, soft ",
+        "| +LMBR-MT ",
+        "| · +2g ",
+        "| · · +LMBR ",
+        "oracle, 100-best",
+        "oracle, lattice",
+        "[[settings]]",
+        "`nrefs:1",
+    ):
         assert text in results
     for name in ("report.html", "report-dev.html"):
         assert "+LMBR" in (folder / name).read_text()
