@@ -8,6 +8,7 @@ gyro.drawing draws any lattice, with costs, for a page of its own: a hundred tim
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from html import escape
 from itertools import pairwise
 from statistics import fmean
@@ -16,8 +17,11 @@ from gyro.lattice import Lattice
 
 RADIUS, ROW, LETTER = 5, 36, 7.2
 _SWEEPS = 12
+_SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)  # of an arc, where its word may stand
 
 Arc = tuple[int, str, int]
+Place = tuple[float, float]
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def draw_orders(lattice: Lattice, n: int = 8) -> str | None:
@@ -41,7 +45,8 @@ def draw_orders(lattice: Lattice, n: int = 8) -> str | None:
     # Lines first, then states, then words: a word is never crossed out.
     drawn = [_line(place[s], place[t], (s, name, t) in on_best) for s, name, t in arcs]
     drawn += [_state(place[state], state in {columns[0][0], columns[-1][0]}) for state in column_of]
-    drawn += [_word(place[s], place[t], name, (s, name, t) in on_best) for s, name, t in arcs]
+    words = _word_places([(place[s], place[t], name) for s, name, t in arcs])
+    drawn += [_word(words[number], arc[1], arc in on_best) for number, arc in enumerate(arcs)]
     label = escape(f"The {n} best orders as a lattice; the best: {' '.join(best)}", quote=True)
     return (
         f'<svg class="lattice" role="img" aria-label="{label}" width="{width:.0f}" height="{height:.0f}" '
@@ -86,19 +91,57 @@ def _path(arcs: list[Arc], tokens: tuple[str, ...]) -> set[Arc]:
     return {(s, name, t) for (s, t), name in zip(pairwise(states), tokens, strict=True)}
 
 
-def _line(begin: tuple[float, float], end: tuple[float, float], is_best: bool) -> str:
+def _curve(begin: Place, end: Place) -> tuple[Place, Place, Place, Place]:
+    """The four points of an arc's Bézier curve: it leaves and comes in on a level."""
     (x0, y0), (x1, y1) = (begin[0] + RADIUS, begin[1]), (end[0] - RADIUS, end[1])
     reach = (x1 - x0) * 0.45
-    curve = f"M{x0:.1f} {y0:.1f}C{x0 + reach:.1f} {y0:.1f} {x1 - reach:.1f} {y1:.1f} {x1:.1f} {y1:.1f}"
-    return f'<path class="{"arc best" if is_best else "arc"}" d="{curve}"/>'
+    return (x0, y0), (x0 + reach, y0), (x1 - reach, y1), (x1, y1)
 
 
-def _state(place: tuple[float, float], is_end: bool) -> str:
+def _line(begin: Place, end: Place, is_best: bool) -> str:
+    first, *others = (f"{x:.1f} {y:.1f}" for x, y in _curve(begin, end))
+    return f'<path class="{"arc best" if is_best else "arc"}" d="M{first}C{" ".join(others)}"/>'
+
+
+def _word_places(arcs: Sequence[tuple[Place, Place, str]]) -> list[Place]:
+    """Where each word stands on its arc: in the middle or, where another word is in the way, near it."""
+    taken: list[Box] = []
+    places = []
+    for begin, end, name in arcs:
+        spots = [_point(_curve(begin, end), share) for share in _SHARES]
+        boxes = [_box(spot, name) for spot in spots]
+        covered = [sum(_overlap(box, other) for other in taken) for box in boxes]
+        chosen = covered.index(min(covered))
+        taken.append(boxes[chosen])
+        places.append(spots[chosen])
+    return places
+
+
+def _point(curve: Sequence[Place], share: float) -> Place:
+    """The point of a Bézier curve at a share of its length, or about there (de Casteljau)."""
+    points = list(curve)
+    while len(points) > 1:
+        points = [(a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])) for a, b in pairwise(points)]
+    return points[0]
+
+
+def _box(place: Place, name: str) -> Box:
+    half = LETTER * len(name) / 2
+    return place[0] - half, place[1] - 7, place[0] + half, place[1] + 7
+
+
+def _overlap(one: Box, other: Box) -> float:
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return max(0.0, width) * max(0.0, height)
+
+
+def _state(place: Place, is_end: bool) -> str:
     return (
         f'<circle class="{"state end" if is_end else "state"}" cx="{place[0]:.1f}" cy="{place[1]:.1f}" r="{RADIUS}"/>'
     )
 
 
-def _word(begin: tuple[float, float], end: tuple[float, float], name: str, is_best: bool) -> str:
-    x, y = (begin[0] + end[0]) / 2, (begin[1] + end[1]) / 2 + 4
-    return f'<text class="{"word best" if is_best else "word"}" x="{x:.1f}" y="{y:.1f}">{escape(name)}</text>'
+def _word(place: Place, name: str, is_best: bool) -> str:
+    kind = "word best" if is_best else "word"
+    return f'<text class="{kind}" x="{place[0]:.1f}" y="{place[1] + 4:.1f}">{escape(name)}</text>'

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given
@@ -110,6 +111,17 @@ def test_orders_are_drawn_once() -> None:
     # Prefixes and suffixes are shared: a-b-<c>, b-a-<c> meet before <c>; <c>-a-b goes its own way.
     assert len(arcs) == 8
     assert sorted(str(text.text) for text in tree.iter("text")).count("<c>") == 2
+
+
+def test_words_of_crossing_arcs_do_not_cover_each_other() -> None:
+    """All six orders of three words after a first one: arcs cross, and their middles are in one place."""
+    orders = [("about", *rest) for rest in permutations(("much", "that", "bigger"))]
+    strings = [Hypothesis(tokens, float(cost)) for cost, tokens in enumerate(orders)]
+    drawing = draw_orders(Lattice.from_strings(["about", "much", "that", "bigger"], strings))
+    assert drawing is not None
+    places = [(float(t.get("x", 0)), float(t.get("y", 0))) for t in ElementTree.fromstring(drawing).iter("text")]
+    assert len(places) == 13
+    assert all(abs(a[0] - b[0]) >= 14 or abs(a[1] - b[1]) >= 12 for a, b in combinations(places, 2))
 
 
 def test_uneven_lattices_are_not_drawn() -> None:
