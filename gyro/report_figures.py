@@ -195,7 +195,7 @@ def share_bars(
                 f'<rect class="bar q{shade}" x="{x:.1f}" y="{top}" width="{max(width - 1, 0.5):.1f}" height="16" '
                 f'data-tip="{tip}"><title>{tip}</title></rect>'
             )
-            if width > 44:
+            if width > 50:
                 share = f"{100 * count / total:.1f} %"
                 parts.append(f'<text class="inside q{shade}" x="{x + 6:.1f}" y="{top + 12}">{share}</text>')
             x += width

@@ -15,7 +15,7 @@ from statistics import fmean
 
 from gyro.lattice import Lattice
 
-RADIUS, ROW, LETTER = 5, 36, 7.2
+RADIUS, ROW, LETTER = 5, 42, 7.2
 _SWEEPS = 12
 _SHARES = (0.5, 0.4, 0.6, 0.3, 0.7)  # of an arc, where its word may stand
 

@@ -141,7 +141,7 @@ def _step_cell(step: Difference | None) -> str:
 
 
 def oracles_table(group: Group) -> str:
-    """Systems by the order of their language model, with their oracles; empty when the runs tell neither."""
+    """Systems by the order of their language model, with their oracles; empty where there is nothing to compare."""
     kinds = list(dict.fromkeys(kind for member in group.members for kind in member.oracles))
     orders = {member.name: order for member in group.members if (order := member.lm_order()) is not None}
     if group.references is None or not (kinds or orders) or group.comparison is None:
@@ -157,7 +157,8 @@ def oracles_table(group: Group) -> str:
         model = f"{orders[member.name]}-gram" if member.name in orders else ""
         rows.append([escape(member.name), model, f"{group.comparison.evaluations[member.name].bleu:.2f}", *scores])
     head = ["System", "Language model", "BLEU", *(f"BLEU of the oracle: {escape(kind)}" for kind in kinds)]
-    return table(head, rows, caption="Language-model orders and oracles")
+    # One model by itself is told by the settings.
+    return table(head, rows, caption="Language-model orders and oracles") if kinds or len(rows) > 1 else ""
 
 
 def search_table(members: Sequence[Member], colours: Mapping[str, int]) -> str:
