@@ -6,7 +6,6 @@ make_markdown  the tables of all sets as text
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -20,6 +19,7 @@ from gyro.errors import InputError
 from gyro.evaluation import SIZES, class_order, evaluate, size_classes
 from gyro.files import read_json, write_text
 from gyro.report import make_report
+from gyro.report_charts import rung_counts, rung_order
 from gyro.report_data import Group, Member, read_groups
 from gyro.run_folder import Entry
 from gyro.version import __version__, versions
@@ -207,8 +207,8 @@ def _oracles(groups: Sequence[Group]) -> str:
 
 
 def _rungs(members: Sequence[Member]) -> str:
-    counts = {member.name: Counter(str(record.get("rung")) for record in member.records()) for member in members}
-    names = list(dict.fromkeys(rung for each in counts.values() for rung in each))
+    counts = rung_counts(members)
+    names = rung_order(counts)
     return _table(
         ["system", *names], [[name, *(str(each.get(rung, 0)) for rung in names)] for name, each in counts.items()]
     )

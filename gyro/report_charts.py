@@ -3,6 +3,7 @@
 score_charts   scores and distortion of a group's systems by bag size
 search_charts  time, memory and phrases of runs by bag size, proofs and fallback rungs
 proof_counts   how many optima of each run are proved
+rung_counts    which fallback rungs the orders of each run come from; `rung_order` has the rungs from the strictest on
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ def search_charts(members: Sequence[Member], colours: Colours) -> list[Chart]:
     if proofs := proof_counts(runs):
         note = "under the rules and model in force; long sentences are cut into runs"
         charts.append(share_bars("Optimum proved", proofs, PROOFS, note=note))
-    if rungs := _rung_counts(runs):
+    if rungs := rung_counts(runs):
         note = "the fallback rungs of the grammar"
-        charts.append(share_bars("Which rules gave the order", rungs, _rung_order(rungs), note=note))
+        charts.append(share_bars("Which rules gave the order", rungs, rung_order(rungs), note=note))
     return [chart for chart in charts if chart is not None]
 
 
@@ -91,7 +92,8 @@ def _proof(entry: Entry) -> str:
     return cut if runs and all(run.get("proved") is True for run in runs) else not_proved
 
 
-def _rung_counts(runs: Sequence[Member]) -> dict[str, dict[str, int]]:
+def rung_counts(runs: Sequence[Member]) -> dict[str, dict[str, int]]:
+    """For each run that tells of rungs, its orders by the rung that gave them."""
     rows = {}
     for member in runs:
         counts = Counter(str(record["rung"]) for record in member.records() if "rung" in record)
@@ -100,7 +102,7 @@ def _rung_counts(runs: Sequence[Member]) -> dict[str, dict[str, int]]:
     return rows
 
 
-def _rung_order(rows: Mapping[str, Mapping[str, int]]) -> list[str]:
+def rung_order(rows: Mapping[str, Mapping[str, int]]) -> list[str]:
     """Known rungs from the strictest on, then any others."""
     found = dict.fromkeys(name for counts in rows.values() for name in counts)
     return [*(name for name in _RUNGS if name in found), *(name for name in found if name not in _RUNGS)]
