@@ -149,7 +149,7 @@ def _facts(groups: Sequence[Group]) -> list[tuple[str, str]]:
 _EXAMPLES_NOTE = (
     '<p class="note">Against the reference: <mark class="moved">moved phrases</mark>, <mark class="other">words that '
     "are not in it</mark>, <del>missing words</del>. Point at a moved phrase to see its place. The figures are "
-    "sentence BLEU.</p>"
+    'sentence BLEU.<span class="on-paper"> On paper only the first 20 are shown.</span></p>'
 )
 
 

@@ -6,7 +6,7 @@ share_bars  a bar a row, divided into shares
 Chart       what they give: a drawing, and as `to_html` a figure with its legend and its numbers as a table
 Series      a name and its points
 Point       one point, with what is said when it is pointed at
-key         the small mark of a series, for legends and tables
+legend_key  the small mark of a series, for legends and tables
 mark_shapes the shapes of the marks, which a page must have once
 
 Colours are the classes s0 to s7 of the page's style sheet, shades q0 to q4. Each series also has a mark of its own, and
@@ -86,7 +86,7 @@ class Chart:
 
     def to_html(self) -> str:
         """A figure with a title, a legend, and its numbers as a table for those who cannot see it."""
-        items = "".join(f"<li>{key(style, mark)}{escape(name)}</li>" for style, mark, name in self.legend())
+        items = "".join(f"<li>{legend_key(style, mark)}{escape(name)}</li>" for style, mark, name in self.legend())
         small = f"<small>{escape(self.note)}</small>" if self.note else ""
         label = escape(self.title, quote=True)
         numbers = self._table()
@@ -111,7 +111,7 @@ class Chart:
         return f'<div class="wide"><table><thead><tr>{first}{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def key(style: str, mark: int) -> str:
+def legend_key(style: str, mark: int) -> str:
     """The small mark of a series."""
     return f'<svg class="key {style}" viewBox="-6 -6 12 12" aria-hidden="true"><use href="#mark-{mark}"/></svg>'
 

@@ -5,7 +5,7 @@ stages_table    what each rescoring stage brought over the one before it
 oracles_table   language-model orders and oracles
 search_table    time, memory and what the search left behind
 system_name     a system's name after its mark
-settings_table  the settings of each run, and those that all have
+settings_table  the settings in which runs differ, and those in which they do not
 versions_table  what the report was made with
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 from gyro.evaluation import evaluate
 from gyro.metric import METRICS, Metric
 from gyro.report_data import Group, Member
-from gyro.report_figures import Series, key
+from gyro.report_figures import Series, legend_key
 from gyro.significance import Comparison, Difference
 from gyro.version import versions
 
@@ -118,7 +118,7 @@ def stages_table(group: Group, colours: Mapping[str, int]) -> str:
     """Each stage below its input, with what it brought; empty when no run was made from another."""
     rows = []
     for depth, member in group.chains():
-        arrow = "↳ " if depth else ""
+        arrow = "<span>↳</span>" if depth else ""
         name = f'<span class="stage" style="--depth:{depth}">{arrow}{system_name(member.name, colours)}</span>'
         what = escape(str(member.settings.get("command") or member.settings.get("algorithm") or ""))
         cells = ["", "", ""]
@@ -197,16 +197,17 @@ def _median_fact(member: Member, key: str) -> str:
 
 
 def settings_table(members: Sequence[Member]) -> str:
-    """What is a run's own, then what all runs have in common."""
+    """What runs differ in, run by run; then what has one value in all runs that have it."""
     runs = [member for member in members if member.run]
     flat = [_flat({"gyro": m.record.get("gyro"), **m.settings, "limits": m.record.get("limits")}) for m in runs]
-    shared = (
-        {key: value for key, value in flat[0].items() if all(each.get(key) == value for each in flat)} if flat else {}
-    )
+    values: dict[str, list[str]] = {}
+    for key, value in (pair for each in flat for pair in each.items()):
+        values.setdefault(key, []).append(value)
+    shared = {key: of[0] for key, of in values.items() if (len({*of}) == 1 and len(of) > 1) or len(runs) == 1}
     own = [[escape(m.name), _settings(each, shared)] for m, each in zip(runs, flat, strict=True)]
     common = [[f"<code>{escape(key)}</code>", f"<code>{escape(value) or '–'}</code>"] for key, value in shared.items()]
-    tables = [table(["System", "Settings"], own, caption="Settings of each run")] if len(runs) > 1 else []
-    return "".join([*tables, table(["Setting", "Value"], common, caption="Settings of all runs")])
+    tables = [table(["System", "Settings"], own, caption="What runs differ in")] if len(runs) > 1 else []
+    return "".join([*tables, table(["Setting", "Value"], common, caption="The same in all runs that have it")])
 
 
 def _settings(flat: Mapping[str, str], shared: Mapping[str, str]) -> str:
@@ -236,4 +237,4 @@ def versions_table(comparison: Comparison | None) -> str:
 def system_name(name: str, colours: Mapping[str, int]) -> str:
     """A system's name after the mark that it has in the charts."""
     series = Series(name, (), colours[name])
-    return f'<span class="system">{key(series.style, series.mark)}{escape(name)}</span>'
+    return f'<span class="system">{legend_key(series.style, series.mark)}{escape(name)}</span>'

@@ -19,6 +19,8 @@ from gyro.report import write_report
 from gyro.report_charts import proof_counts, search_charts
 from gyro.report_data import read_groups
 from gyro.report_examples import choose, mark_output, pieces
+from gyro.report_tables import settings_table
+from gyro.version import __version__
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 VOID = {"meta", "link", "br", "input", "img"}
@@ -220,6 +222,19 @@ def test_bags_by_what_is_proved_of_them(tmp_path: Path) -> None:
     [group] = read_groups([(tmp_path / "run", None)])
     counts = proof_counts(group.members)["run"]
     assert counts == {"proved": 1, "cut, each run proved": 1, "not proved": 2, "failed": 1}
+
+
+def test_settings_are_told_once(runs: dict[str, Path]) -> None:
+    """A value that all runs share stands by itself; the others stand at each run, also what only one has."""
+    [group] = read_groups([(runs[name], name) for name in ("perfect", "turned")])
+    made = settings_table(group.members)
+    own, common = made.split("The same in all runs that have it</caption>")
+    assert own.count("<i>algorithm</i>") == 2
+    assert "<i>algorithm</i> beam" in own
+    assert "<i>lm_order</i> 4" in own
+    assert "<i>gyro</i>" not in own
+    assert f"<code>{__version__}</code>" in common
+    assert "algorithm" not in common
 
 
 def test_long_bags_are_joined_in_fives(tmp_path: Path) -> None:
