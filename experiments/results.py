@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from experiments.laboratory import Laboratory
+from experiments.search_error import search_errors
 from gyro.errors import InputError
 from gyro.evaluation import SIZES, class_order, evaluate, size_classes
 from gyro.files import read_json, write_text
@@ -73,6 +74,13 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
         parts += ["### By size: median seconds a bag", _spent_by_size(searches, _median_seconds)]
         parts += ["### By size: peak memory of a bag, MB", _spent_by_size(searches, _peak_memory)]
         parts += ["### Which rules gave the order, bags", _rungs(searches)]
+        if errors := search_errors(searches):
+            head = ["system", "optimum found", "dearer", "other rules"]
+            rows = [[each.name, *map(str, each[1:])] for each in errors]
+            parts += [
+                "### Beside the optimum that the exact search proves, bags and runs of cut bags",
+                _table(head, rows),
+            ]
     parts += ["## Tuned on the development set", _tuned(laboratory)]
     parts += ["## How it was made", _versions(sets), f"```toml\n{experiment.source.strip()}\n```"]
     return "\n\n".join(part for part in parts if part) + "\n"
