@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,7 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
         parts += ["### Language models and oracles, BLEU", _oracles(groups)]
         parts += ["### By size: median seconds a bag", _spent_by_size(searches, _median_seconds)]
         parts += ["### By size: peak memory of a bag, MB", _spent_by_size(searches, _peak_memory)]
+        parts += ["### By size: phrases of a bag, mean", _spent_by_size(searches, _mean_phrases)]
         parts += ["### Which rules gave the order, bags", _rungs(searches)]
         if errors := search_errors(searches):
             head = ["system", "optimum found", "dearer", "other rules"]
@@ -191,6 +192,12 @@ def _median_seconds(entries: Sequence[Entry]) -> str:
 
 def _peak_memory(entries: Sequence[Entry]) -> str:
     return f"{max(entry.memory for entry in entries) / 2**20:.0f}"
+
+
+def _mean_phrases(entries: Sequence[Entry]) -> str:
+    """Those of whole bags: a cut one has phrases run by run (the paper's Figure 5)."""
+    found = [entry.result["phrases"] for entry in entries if isinstance(entry.result.get("phrases"), int)]
+    return f"{fmean(found):.0f}" if found else ""
 
 
 def _oracles(groups: Sequence[Group]) -> str:
