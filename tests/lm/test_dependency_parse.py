@@ -14,68 +14,13 @@ import pytest
 
 import lm.dependency_parse
 from gyro.cli.dependency import dependency_lm_arguments, dependency_lm_command
-from gyro.corpus import (
-    ROOT,
-    Heads,
-    Normalisation,
-    _guess_blanks,
-    parse_sentences,
-    parser_name,
-    read_sentences,
-    tokenize,
-)
+from gyro.corpus import ROOT, Heads, Normalisation, read_sentences
 from gyro.errors import InputError
+from gyro.parsing import parser_name
 from lm.dependency_lm import load_dependency_model, train_dependency_model
 from lm.dependency_parse import Parsed, parse_corpus, read_parses
 
 NORMALISATION = Normalisation("none")
-SENTENCES = [
-    ["the", "dog", "barks"],
-    ["He", "did", "n't", "say", '"', "no", '"', "."],
-    ["a", "well-known", "rock'n'roll", "U.S.A.-based", "band"],
-    ["He", "sleeps", ".", "She", "runs", ".", "They", "eat", "."],
-    ["x"],
-]
-
-
-def test_one_tree_a_sentence_over_the_tokens_as_given() -> None:
-    trees = list(parse_sentences(SENTENCES))
-    assert [len(heads) for heads in trees] == [len(tokens) for tokens in SENTENCES]
-    assert all(heads.count(ROOT) == 1 for heads in trees)
-    assert trees[0] == (1, 2, ROOT)
-    assert trees[4] == (ROOT,)
-    assert trees[2][4] == ROOT  # the band, whatever spaCy would make of the hyphens
-
-
-def test_parses_depend_neither_on_processes_nor_on_neighbours() -> None:
-    sentences = (SENTENCES * 210)[:1050]
-    alone = [heads for tokens in SENTENCES for heads in parse_sentences([tokens])]
-    for jobs in (1, 2):
-        assert list(parse_sentences(sentences, jobs=jobs)) == (alone * 210)[:1050]
-
-
-@pytest.mark.parametrize(
-    "printed",
-    [
-        'He didn\'t say, "yes" or "no".',
-        "It's 5% (or more) of the king's $20!",
-        "“We’re here,” they’ve said…",
-        "A well-known man; really?",
-        '"Yes," he said',
-        ". . .",
-        "Word",
-        "",
-    ],
-)
-def test_blanks_are_guessed_as_in_print(printed: str) -> None:
-    tokens = tokenize(printed, Normalisation())
-    text = "".join(token + " " * blank for token, blank in zip(tokens, _guess_blanks(tokens), strict=True))
-    assert text == printed.replace(". . .", "...")
-
-
-def test_nothing_to_parse() -> None:
-    assert list(parse_sentences([])) == []
-    assert list(parse_sentences([[], ["x"]])) == [(), (ROOT,)]
 
 
 @pytest.fixture

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 import rescoring.dependency
-from gyro.corpus import ROOT, Heads, Normalisation, parse_sentences
+from gyro.corpus import ROOT, Heads, Normalisation
 from gyro.errors import InputError
 from gyro.lattice import Hypothesis
 from gyro.nbest import NbestEntry, read_jsonl, write_jsonl
+from gyro.parsing import parse_sentences
 from lm.dependency_lm import DependencyModel, estimate_dependency_model, load_dependency_model
 from lm.dependency_parse import Parsed
 from rescoring.dependency import DependencyRescorer
