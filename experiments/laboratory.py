@@ -17,7 +17,8 @@ from typing import Any
 
 from experiments.description import Experiment, Setting, folder_name
 from experiments.stage_kind import Place, Stage
-from gyro.bag import Bag, read_bags
+from gyro.bag import Bag
+from gyro.bag_file import read_bags
 from gyro.config import BagsTable, Config, DependencyTable, ModelTable, RunTable
 from gyro.errors import InputError
 from gyro.files import read_json, write_json, write_text

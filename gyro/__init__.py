@@ -26,7 +26,7 @@ _API = {
     "Settings": "gyro.settings",
     "Generator": "gyro.generation",
     "Bag": "gyro.bag",
-    "read_bags": "gyro.bag",
+    "read_bags": "gyro.bag_file",
     "Lattice": "gyro.lattice",
     "GyroError": "gyro.errors",
 }

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from gyro.bag import read_bags
+from gyro.bag_file import read_bags
 from gyro.batch import Summary
 from gyro.config import Config
 from gyro.corpus import Normalisation, read_lines, read_sentences

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from gyro.bag import Bag
+from gyro.bag_file import bag_to_record, record_to_bag
 from gyro.corpus import read_lines
 from gyro.errors import InputError
 from gyro.files import parse_object, read_json, write_json, write_text
@@ -99,7 +100,7 @@ class RunFolder:
         Another length of the n-best lists and other limits do not make another run; those of the last start are kept.
         `words` are those of the run if they are not the bags'.
         """
-        lines = [_bag_line(bag) for bag in bags]
+        lines = [to_line(bag_to_record(bag)) for bag in bags]
         wanted = _identity(lines, settings)
         present = self._present()
         difference = self._difference(present, wanted, lines) if present else None
@@ -244,7 +245,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
         raise InputError(f"found the format {run.get('format')!r}; {_FORMAT!r} is allowed", path=folder.run)
     if not folder.is_finished:
         raise InputError("the run is not finished; start it again and it goes on where it was", path=path)
-    bags = tuple(_to_bag(line) for line in _read_jsonl(folder.bags))
+    bags = tuple(record_to_bag(record, number) for number, record in enumerate(_read_jsonl(folder.bags), 1))
     results = tuple(_read_jsonl(folder.results))
     if not len(bags) == len(results) == run.get("bags"):
         raise InputError(
@@ -266,16 +267,6 @@ def labels(words: Iterable[str]) -> dict[str, int]:
 def to_line(value: object) -> str:
     """One line of a JSON Lines file."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _bag_line(bag: Bag) -> str:
-    reference = {} if bag.reference is None else {"reference": bag.reference}
-    return to_line({"id": bag.id, "tokens": bag.tokens, **reference})
-
-
-def _to_bag(record: dict[str, Any]) -> Bag:
-    reference = record.get("reference")
-    return Bag(tuple(record["tokens"]), id=record["id"], reference=None if reference is None else tuple(reference))
 
 
 def _identity(lines: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from gyro.bag import read_bags
+from gyro.bag_file import read_bags
 from gyro.corpus import Normalisation, read_sentences
 from gyro.errors import InputError
 from gyro.files import write_atomically

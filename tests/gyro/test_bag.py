@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gyro.bag import Bag, parse_bag, read_bags
+from gyro.bag import Bag
+from gyro.bag_file import parse_bag, read_bags
 from gyro.errors import InputError
 
 TOKENS = st.lists(st.text('abc{}"é', min_size=1, max_size=3), max_size=12)
