@@ -56,9 +56,12 @@ def distortions(output: Sequence[str], reference: Sequence[str]) -> list[float]:
 
     >>> distortions("b a c d".split(), "a b c d".split())
     [0.25, 0.25, 0.0, 0.0]
+
+    An output that lacks words is measured by the reference's length, so that no value is above 1.
     """
+    length = max(len(output), len(reference))
     places = enumerate(match(output, reference))
-    return [abs(here - there) / len(output) for here, there in places if there >= 0]
+    return [abs(here - there) / length for here, there in places if there >= 0]
 
 
 def count_chunks(output: Sequence[str], reference: Sequence[str]) -> tuple[int, int]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from gyro.bag import Bag, read_bags
+from gyro.bag import Bag
+from gyro.bag_file import read_bags
 from gyro.errors import InputError
 from gyro.settings import ALGORITHMS, Settings, parse_slice
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 _DEFAULT = Settings()
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+def add_model_arguments(parser: argparse.ArgumentParser, default_time: float | None = _DEFAULT.time_limit) -> None:
     """The options that every ordering command shares: index, model, and all of Settings."""
     group = parser.add_argument_group("index and model (or the variables GYRO_INDEX and GYRO_LM)")
     group.add_argument("--index", default=os.environ.get("GYRO_INDEX"), metavar="DIR", help="an index of gyro index")
@@ -47,7 +49,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="longer references are cut (default 20; 0: never)",
     )
-    group.add_argument("--time-limit", type=float, default=60.0, metavar="S", help="seconds a bag (default 60)")
+    group.add_argument(
+        "--time-limit", type=float, default=default_time, metavar="S", help="seconds a bag (default 60; best-first 5)"
+    )
     group.add_argument("--memory-limit", default="4G", metavar="SIZE", help="memory a process (default 4G)")
 
 
@@ -76,7 +80,16 @@ def generate_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--overwrite", action="store_true", help="start anew in a folder that holds another run")
     parser.add_argument("--retry-failed", action="store_true", help="try bags again that failed in an earlier start")
-    add_model_arguments(parser)
+    parser.add_argument("--system", choices=tuple(SYSTEMS), default="gyro", help="default: %(default)s")
+    group = parser.add_argument_group("the system best-first (with --beam, --time-limit and --lm of those below)")
+    group.add_argument("--model", metavar="MODEL", help="a model of gyro train")
+    group.add_argument("--goals", type=int, default=1, metavar="N", help="whole sentences to look for (default 1)")
+    group.add_argument(
+        "--edge-limit", type=int, default=0, metavar="N", help="edges scored a bag (default: any number)"
+    )
+    group.add_argument("--complete", action="store_true", help="add the words that an output lacks, in LM order")
+    add_model_arguments(parser, None)
+    parser.set_defaults(beam=None)
 
 
 def generate_command(arguments: argparse.Namespace) -> int:
@@ -84,16 +97,48 @@ def generate_command(arguments: argparse.Namespace) -> int:
     bags = list(islice(read_bags(arguments.bags), first - 1, last))
     if not bags:
         raise InputError("no bags in that range" if arguments.range else "no bags", path=arguments.bags)
-    summary = open_generator(arguments).run(
-        bags,
-        arguments.output,
-        jobs=arguments.jobs,
-        nbest=arguments.nbest,
-        overwrite=arguments.overwrite,
-        retry_failed=arguments.retry_failed,
-    )
+    return SYSTEMS[arguments.system](arguments, bags)
+
+
+def _batch_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "retry_failed")}
+
+
+def _generate_with_gyro(arguments: argparse.Namespace, bags: Sequence[Bag]) -> int:
+    for name in ("beam", "time_limit"):
+        if getattr(arguments, name) is None:
+            setattr(arguments, name, getattr(_DEFAULT, name))
+    summary = open_generator(arguments).run(bags, arguments.output, **_batch_options(arguments))
     print(summary.text())
     return int(summary.exit_code)
+
+
+def _generate_best_first(arguments: argparse.Namespace, bags: Sequence[Bag]) -> int:
+    from comparison.best_first_model import load_model
+    from comparison.best_first_system import BestFirstSystem, GenerationSettings, SyntaxTotals
+    from lm.loading import load_language_model
+
+    if not arguments.model:
+        raise InputError("--model MODEL is needed: a folder that gyro train wrote")
+    model = load_model(arguments.model)
+    settings = GenerationSettings(
+        time_limit=5.0 if arguments.time_limit is None else arguments.time_limit,
+        edge_limit=arguments.edge_limit,
+        goals=arguments.goals,
+        beam=arguments.beam or 0,
+        complete=arguments.complete,
+    )
+    language_model = load_language_model(arguments.lm) if arguments.lm else None
+    system = BestFirstSystem(model, settings, language_model)
+    summary = system.run(bags, arguments.output, **_batch_options(arguments))
+    print(f"{summary.text()}\n{SyntaxTotals(arguments.output).text()}")
+    return int(summary.exit_code)
+
+
+SYSTEMS: dict[str, Callable[[argparse.Namespace, Sequence[Bag]], int]] = {
+    "gyro": _generate_with_gyro,
+    "best-first": _generate_best_first,
+}
 
 
 def order_arguments(parser: argparse.ArgumentParser) -> None:

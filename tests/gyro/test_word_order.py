@@ -118,6 +118,7 @@ def test_distortions() -> None:
     assert distortions(["d", "a", "b", "c"], ["a", "b", "c", "d"]) == [0.75, 0.25, 0.25, 0.25]
     assert distortions(["x", "a"], ["a", "b"]) == [0.5]
     assert distortions([], ["a"]) == []
+    assert distortions(["d"], ["a", "b", "c", "d"]) == [0.75]
 
 
 @given(SENTENCE, SENTENCE)

@@ -1,0 +1,267 @@
+"""Edges: the hypotheses of the syntactic best-first decoder, as arrays; and what a grammar offers to it.
+
+Edges         the records of edges: one row each
+Problem       one bag, ready for the search: its words, leaves, capacities and constraints
+fits          the input check: does the bag have the words of both edges?
+may_precede   the check of words whose relative order is fixed
+ends          the records at the ends of an edge
+is_complete   does an edge have all that the bag requires?
+text_hash     the number that stands for a string
+mix           one step of the hash behind features, signatures and structures
+joint         the features of the words and tags where two edges meet
+boundary      the features of the ends of a whole sentence
+
+A grammar is a NamedTuple of its tables, and the decoder's compiled loop is specialised on its type. Its module gives,
+with numba's `overload`, the code for these five, which have no body here:
+
+binary_rules  the rules that combine an edge with one on its right
+unary_rules   the rules that apply to one edge
+features      the features of the top of an edge: hashes of 64 bits
+fill          the columns of a new edge that are the grammar's
+signature     what makes two edges equivalent, as a hash
+
+An edge has a left and a right part (binary), a left part only (unary) or none (leaf: its rule is the leaf's number).
+
+Coverage is a vector of counters, one for each kind of word in the bag, packed into words of 64 bits. Each counter has a
+guard bit above it. Adding two coverages and a bias sets the guard of each counter that is over its capacity, so the
+input check is one addition and one mask for 32 different words.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Hashes = NDArray[np.uint64]
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+# Columns of an edge's record. Words and tags are places in the tables of the Problem; 0 stands for none.
+LEFT, RIGHT, RULE, SIZE, ACTIONS = 0, 1, 2, 3, 4
+HEAD_WORD, HEAD_TAG, HEAD_SLOT = 5, 6, 7
+FIRST_WORD, SECOND_WORD, THIRD_WORD, FOURTH_WORD = 8, 9, 10, 11
+PENULTIMATE_WORD, LAST_WORD = 12, 13
+FIRST_TAG, SECOND_TAG, PENULTIMATE_TAG, LAST_TAG = 14, 15, 16, 17
+LM_STATE = 18
+OWN = 19  # the first of the grammar's own columns
+COLUMNS = 28
+
+# The first two tags of every grammar.
+NO_TAG, UNKNOWN_TAG = "<none>", "<unknown>"
+
+NOTHING = -1  # in LEFT and RIGHT: there is no such part
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+_SEED = np.uint64(0xD1B54A32D192ED03)
+STRING_BASE = np.uint64(0x100000001B3)
+
+
+class Edges(NamedTuple):
+    """Edges that were taken off the agenda, one a row."""
+
+    columns: Integers  # edge × COLUMNS
+    coverage: Hashes  # edge × words of 64 bits
+    before: Hashes  # the words that must not come after this edge, as bits of coverage
+    string: Hashes  # a hash of the words in their order
+    power: Hashes  # STRING_BASE to the number of words
+    structure: Hashes  # a hash of the whole derivation
+    score: Numbers  # the model's score, not scaled
+    ending: Numbers  # what of the score is for being a whole sentence: larger edges do not inherit it
+    lm: Numbers  # log-probability of the words without what is before and after them
+
+
+class Problem(NamedTuple):
+    """One bag, ready for the search."""
+
+    words: Hashes  # hash of each word; 0 is none
+    tags: Hashes
+    bias: Hashes
+    guard: Hashes
+    goal_bias: Hashes
+    goal_guard: Hashes
+    leaf_columns: Integers  # the leaves, as rows of Edges
+    leaf_coverage: Hashes
+    leaf_before: Hashes
+    leaf_string: Hashes
+    leaf_power: Hashes
+    leaf_lm: Numbers
+    given_head: Integers  # slot → slot of its given head; ANY_HEAD, or IS_ROOT
+    # slot × words: coverage has all that must hang on the slot if adding the bias sets all these guards.
+    dependents_bias: Hashes
+    dependents_guard: Hashes
+    given_label: Integers  # slot → its given label, -1 for none
+    lm_next: Integers  # G_Ω without sentence start: state × word
+    lm_score: Numbers
+    lm_end: Numbers
+    lm_start_next: Integers  # G_Ω from the sentence start
+    lm_start_score: Numbers
+    lm_start_end: Numbers
+    lm_order: int
+    lm_null: int
+    lm_start: int
+    selection: int  # are there words that may be left out or used again?
+
+
+ANY_HEAD, IS_ROOT = -2, -1
+
+
+@lru_cache(maxsize=1 << 18)
+def text_hash(text: str) -> int:
+    """A number of 64 bits for a word, tag, label or category, the same on every machine."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def binary_rules(grammar: Any, problem: Problem, edges: Edges, left: int, right: int, rules: Any) -> int:
+    """Write the rules that combine left and right, in this order, and return their number."""
+    raise TypeError("only compiled code calls this")
+
+
+def unary_rules(grammar: Any, problem: Problem, edges: Edges, edge: int, rules: Any) -> int:
+    """Write the unary rules that apply to the edge and return their number."""
+    raise TypeError("only compiled code calls this")
+
+
+def features(
+    grammar: Any, problem: Problem, edges: Edges, left: int, right: int, rule: int, complete: bool, out: Any
+) -> int:
+    """Write the hashes of the features of the top of an edge and return their number."""
+    raise TypeError("only compiled code calls this")
+
+
+def fill(grammar: Any, problem: Problem, edges: Edges, edge: int, left: int, right: int, rule: int) -> None:
+    """Write the head and the grammar's own columns of a new unary or binary edge."""
+    raise TypeError("only compiled code calls this")
+
+
+def signature(grammar: Any, edges: Edges, edge: int) -> int:
+    """The hash that equivalent edges share."""
+    raise TypeError("only compiled code calls this")
+
+
+@njit(cache=True)
+def mix(state: Any, value: Any) -> Any:
+    """One step of a hash: both are unsigned numbers of 64 bits."""
+    state = (state ^ value) * _GOLDEN
+    return state ^ (state >> _HALF)
+
+
+@njit(cache=True)
+def start(template: Any) -> Any:
+    """The hash of a feature without values yet."""
+    return mix(_SEED, np.uint64(template))
+
+
+@njit(cache=True)
+def structure_of(left: Any, right: Any, rule: Any) -> Any:
+    """The structure of an edge from its parts', 0 for those that are not there."""
+    return mix(mix(mix(_SEED, np.uint64(left)), np.uint64(right)), np.uint64(rule) + np.uint64(1))
+
+
+def structure(left: int, right: int, rule: int) -> int:
+    """The same for Python."""
+    return int(structure_of(np.uint64(left), np.uint64(right), rule))
+
+
+@njit(cache=True)
+def fits(problem: Problem, edges: Edges, one: int, other: int) -> bool:
+    """Whether the bag has the words of both edges together."""
+    over = np.uint64(0)
+    for i in range(edges.coverage.shape[1]):
+        over |= (edges.coverage[one, i] + edges.coverage[other, i] + problem.bias[i]) & problem.guard[i]
+    return bool(over == 0)
+
+
+@njit(cache=True)
+def may_precede(edges: Edges, left: int, right: int) -> bool:
+    """Whether no word on the right must come before one on the left."""
+    late = np.uint64(0)
+    for i in range(edges.coverage.shape[1]):
+        late |= edges.coverage[right, i] & edges.before[left, i]
+    return bool(late == 0)
+
+
+@njit(cache=True)
+def is_complete(problem: Problem, edges: Edges, left: int, right: int, rule: int) -> bool:
+    """Whether an edge of these parts has every word that the bag requires."""
+    for i in range(edges.coverage.shape[1]):
+        coverage = edges.coverage[left, i] if left >= 0 else problem.leaf_coverage[rule, i]
+        if right >= 0:
+            coverage += edges.coverage[right, i]
+        if (coverage + problem.goal_bias[i]) & problem.goal_guard[i] != problem.goal_guard[i]:
+            return False
+    return True
+
+
+@njit(cache=True, inline="always")
+def ends(problem: Problem, edges: Edges, left: int, right: int, rule: int) -> Any:
+    """The records that have the first and the last words of an edge of these parts."""
+    a = edges.columns[left] if left >= 0 else problem.leaf_columns[rule]
+    return a, (edges.columns[right] if right >= 0 else a)
+
+
+@njit(cache=True)
+def joint(problem: Problem, edges: Edges, left: int, right: int, out: Any, count: int, template: int) -> int:
+    """Word and tag n-grams that arise where left and right meet (Zhang and Clark 2011, Table 1); 14 templates."""
+    a, b = edges.columns[left], edges.columns[right]
+    w1, w2 = problem.words[a[PENULTIMATE_WORD]], problem.words[a[LAST_WORD]]
+    w3, w4 = problem.words[b[FIRST_WORD]], problem.words[b[SECOND_WORD]]
+    t1, t2 = problem.tags[a[PENULTIMATE_TAG]], problem.tags[a[LAST_TAG]]
+    t3, t4 = problem.tags[b[FIRST_TAG]], problem.tags[b[SECOND_TAG]]
+    out[count] = mix(mix(start(template), w2), w3)
+    out[count + 1] = mix(mix(start(template + 1), t2), t3)
+    out[count + 2] = mix(mix(start(template + 2), w2), t3)
+    out[count + 3] = mix(mix(start(template + 3), t2), w3)
+    out[count + 4] = mix(mix(mix(start(template + 4), t2), w3), t4)
+    out[count + 5] = mix(mix(mix(start(template + 5), t1), w2), t3)
+    out[count + 6] = mix(mix(mix(start(template + 6), t1), t2), t3)
+    out[count + 7] = mix(mix(mix(start(template + 7), t2), t3), t4)
+    out[count + 8] = mix(mix(mix(mix(start(template + 8), t1), t2), t3), t4)
+    count += 9
+    if a[PENULTIMATE_WORD]:
+        out[count] = mix(mix(mix(start(template + 9), w1), w2), w3)
+        out[count + 1] = mix(mix(mix(start(template + 10), w1), w2), t3)
+        count += 2
+    if b[SECOND_WORD]:
+        out[count] = mix(mix(mix(start(template + 11), w2), w3), w4)
+        out[count + 1] = mix(mix(mix(start(template + 12), t2), w3), w4)
+        count += 2
+    if a[PENULTIMATE_WORD] and b[SECOND_WORD]:
+        out[count] = mix(mix(mix(mix(start(template + 13), w1), w2), w3), w4)
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def boundary(problem: Problem, a: Any, b: Any, single: bool, out: Any, count: int, template: int) -> int:
+    """The first and last words and tags of a whole sentence; 6 templates. `single`: a and b are one and the same."""
+    w1, t1 = problem.words[a[FIRST_WORD]], problem.tags[a[FIRST_TAG]]
+    w9, t9 = problem.words[b[LAST_WORD]], problem.tags[b[LAST_TAG]]
+    out[count] = mix(start(template), w1)
+    out[count + 1] = mix(start(template + 1), t1)
+    out[count + 2] = mix(start(template + 2), w9)
+    out[count + 3] = mix(start(template + 3), t9)
+    t2 = problem.tags[a[SECOND_TAG]] if a[SIZE] > 1 or single else problem.tags[b[FIRST_TAG]]
+    t8 = problem.tags[b[PENULTIMATE_TAG]] if b[SIZE] > 1 or single else problem.tags[a[LAST_TAG]]
+    out[count + 4] = mix(mix(start(template + 4), t1), t2)
+    out[count + 5] = mix(mix(start(template + 5), t8), t9)
+    return count + 6
+
+
+@njit(cache=True)
+def bucket(number: int) -> Any:
+    """A length or distance as a class: 0–4 as they are, then 5–6, 7–9, 10–14, 15–29, 30 and more."""
+    if number < 5:
+        return np.uint64(number)
+    if number < 7:
+        return np.uint64(5)
+    if number < 10:
+        return np.uint64(6)
+    if number < 15:
+        return np.uint64(7)
+    return np.uint64(8) if number < 30 else np.uint64(9)
