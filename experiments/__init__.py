@@ -6,5 +6,8 @@ laboratory   the steps of an experiment, in order, each skipped when it is done
 estimate     how long the steps that are not done will take
 results      the report and the Markdown tables
 
-An experiment is a TOML file in this folder; experiments/description.py tells its keys.
+syntax, syntax_description, syntax_estimate, syntax_results and syntax_figure are the same for experiments of the kind
+"syntax", with the best-first decoder; markdown has their tables.
+
+An experiment is a TOML file in this folder; description.py and syntax_description.py tell its keys.
 """

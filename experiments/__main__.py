@@ -8,24 +8,71 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from experiments.description import find_experiments, load_experiment
-from experiments.estimate import make_estimate, time_text
+from experiments.estimate import Estimate, make_estimate, time_text
 from experiments.laboratory import Laboratory
 from experiments.results import write_results
+from experiments.syntax import SyntaxLaboratory
+from experiments.syntax_description import KIND as SYNTAX
+from experiments.syntax_description import load_syntax
+from experiments.syntax_estimate import make_syntax_estimate
+from experiments.syntax_results import write_syntax_results
 from gyro.errors import InputError, exit_code
 
 DESCRIPTIONS = Path(__file__).parent
 RUNS = Path("runs") / "experiments"
 
 
-def run(laboratory: Laboratory) -> None:
+@dataclass(frozen=True)
+class Work:
+    """An experiment, ready to run."""
+
+    title: str
+    absent: str  # the folder that it needs, when that is not there
+    check: Callable[[], None]
+    estimate: Callable[[], Estimate]
+    write: Callable[[], list[Path]]
+
+
+def ordering_work(path: Path, folder: Path, sample: int | None, jobs: int) -> Work:
+    """GYRO and the stages after it."""
+    experiment = load_experiment(path)
+    laboratory = Laboratory(experiment, folder, sample=sample, jobs=jobs)
+    return Work(
+        experiment.title,
+        experiment.data if experiment.is_absent() else "",
+        laboratory.check,
+        lambda: make_estimate(laboratory),
+        lambda: write_results(laboratory),
+    )
+
+
+def syntax_work(path: Path, folder: Path, sample: int | None, jobs: int) -> Work:
+    """The best-first decoder."""
+    experiment = load_syntax(path)
+    laboratory = SyntaxLaboratory(experiment, folder, sample=sample, jobs=jobs)
+    return Work(
+        experiment.title,
+        experiment.data if experiment.is_absent() else "",
+        laboratory.check,
+        lambda: make_syntax_estimate(laboratory),
+        lambda: write_syntax_results(laboratory),
+    )
+
+
+# What the key `kind` of a TOML file says → how such an experiment is run.
+KINDS: dict[str, Callable[[Path, Path, int | None, int], Work]] = {"": ordering_work, SYNTAX: syntax_work}
+
+
+def run(work: Work) -> None:
     """Do all steps in order, tell how it goes, and write the results."""
-    estimate = make_estimate(laboratory)
+    estimate = work.estimate()
     print(estimate.text(), flush=True)
-    laboratory.check()
+    work.check()
     left, began = estimate.seconds, time.monotonic()
     for number, (step, seconds) in enumerate(estimate.steps, 1):
         if seconds:
@@ -34,16 +81,16 @@ def run(laboratory: Laboratory) -> None:
         step.do()
         left -= seconds
     print(f"\nall steps done in {time_text(time.monotonic() - began)}; writing the results", flush=True)
-    for path in write_results(laboratory):
-        print(path)
+    print("\n".join(map(str, work.write())))
 
 
 def main(argv: Sequence[str] | None = None, *, folder: Path = DESCRIPTIONS, runs: Path = RUNS) -> int:
     """The command: 0, 2 for a mistake of the user's. `folder` has the TOML files, `runs` gets the results."""
-    known = find_experiments(folder)
+    known = {name: (kind, path) for kind in KINDS for name, path in find_experiments(folder, kind).items()}
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"default: all of {', '.join(known)}")
     parser.add_argument("--estimate", action="store_true", help="tell what is to do and how long it takes, and stop")
+    parser.add_argument("--results", action="store_true", help="write the results of what is finished, and stop")
     parser.add_argument(
         "--sample", type=int, metavar="N", help="bags a set, in a folder of their own (default: TOML's)"
     )
@@ -52,7 +99,7 @@ def main(argv: Sequence[str] | None = None, *, folder: Path = DESCRIPTIONS, runs
     return exit_code("experiments", lambda: _work(arguments, known, runs))
 
 
-def _work(arguments: argparse.Namespace, known: dict[str, Path], runs: Path) -> int:
+def _work(arguments: argparse.Namespace, known: dict[str, tuple[str, Path]], runs: Path) -> int:
     for option in ("sample", "jobs"):
         if (value := getattr(arguments, option)) is not None and value < 1:
             raise InputError(f"found --{option} {value}; at least 1 is allowed")
@@ -60,16 +107,17 @@ def _work(arguments: argparse.Namespace, known: dict[str, Path], runs: Path) -> 
         if name not in known:
             raise InputError(f"found the experiment {name!r}; allowed are {', '.join(known)}")
     for name in arguments.names or known:
-        experiment = load_experiment(known[name])
-        print(f"\n== {name}: {experiment.title}\n", flush=True)
-        if experiment.is_absent():
-            print(f"skipped: it needs the folder {experiment.data}, which is not there")
-            continue
-        laboratory = Laboratory(experiment, runs / name, sample=arguments.sample, jobs=arguments.jobs)
-        if arguments.estimate:
-            print(make_estimate(laboratory).text())
+        kind, path = known[name]
+        work = KINDS[kind](path, runs / name, arguments.sample, arguments.jobs)
+        print(f"\n== {name}: {work.title}\n", flush=True)
+        if work.absent:
+            print(f"skipped: it needs the folder {work.absent}, which is not there")
+        elif arguments.estimate:
+            print(work.estimate().text())
+        elif arguments.results:
+            print("\n".join(map(str, work.write())))
         else:
-            run(laboratory)
+            run(work)
     return 0
 
 

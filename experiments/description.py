@@ -140,16 +140,20 @@ def folder_name(name: str) -> str:
     return re.sub(r"[^\w.]+", "-", name.lower()).strip("-")
 
 
-def find_experiments(folder: Path) -> dict[str, Path]:
-    """The TOML files of a folder by name, but for configurations of run_pipeline.py, which have a table [run]."""
-    return {path.stem: path for path in sorted(folder.glob("*.toml")) if not _is_configuration(path)}
+def find_experiments(folder: Path, kind: str = "") -> dict[str, Path]:
+    """The TOML files of a folder by name that have this kind: without a key `kind`, those that are described here.
+
+    Configurations of run_pipeline.py, which have a table [run], are no experiments.
+    """
+    return {path.stem: path for path in sorted(folder.glob("*.toml")) if _kind(path) == kind}
 
 
-def _is_configuration(path: Path) -> bool:
+def _kind(path: Path) -> str | None:
     try:
-        return "run" in tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return False  # `load_experiment` tells what is wrong with it
+        return ""  # `load_experiment` tells what is wrong with it
+    return None if "run" in values else str(values.get("kind", ""))
 
 
 def load_experiment(path: Path) -> Experiment:

@@ -6,7 +6,7 @@ make_markdown  the tables of all sets as text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import fmean, median
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from experiments.laboratory import Laboratory
+from experiments.markdown import markdown_table
 from experiments.search_error import search_errors
 from gyro.errors import InputError
 from gyro.evaluation import SIZES, class_order, evaluate, size_classes
@@ -80,7 +81,7 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
             rows = [[each.name, *map(str, each[1:])] for each in errors]
             parts += [
                 "### Beside the optimum that the exact search proves, bags and runs of cut bags",
-                _table(head, rows),
+                markdown_table(head, rows),
             ]
     parts += ["## Tuned on the development set", _tuned(laboratory)]
     parts += ["## How it was made", _versions(sets), f"```toml\n{experiment.source.strip()}\n```"]
@@ -111,7 +112,7 @@ def _overview(laboratory: Laboratory, sets: Sets) -> str:
             cells += [f"{found.bleu:.2f}{mark}", f"{found.exact_match:.1f}"] if found else ["", ""]
         if any(cells):
             rows.append([part.name, *cells])
-    return _table(head, rows)
+    return markdown_table(head, rows)
 
 
 def _systems(group: Group) -> str:
@@ -127,7 +128,7 @@ def _systems(group: Group) -> str:
         first = [f"{scores.bleu:.2f}{comparison.mark(name, 'bleu')}", f"{span.low:.1f}–{span.high:.1f}"]
         first += [f"{scores.chrf:.2f}", f"{scores.exact_match:.1f}{comparison.mark(name, 'exact_match')}"]
         rows.append([name, *first, f"{scores.kendall:.3f}", *_spent(member)])
-    return _table([*head, "proved", "failed"], rows)
+    return markdown_table([*head, "proved", "failed"], rows)
 
 
 def _stages(group: Group) -> str:
@@ -140,7 +141,7 @@ def _stages(group: Group) -> str:
             [f"{step.difference:+.2f}", f"{step.low:+.2f} to {step.high:+.2f}", f"{step.p:.3f}"] if step else [""] * 3
         )
         rows.append(["· " * depth + member.name, bleu, *told])
-    return _table(["stage", "BLEU", "over its input", "95 %", "p"], rows)
+    return markdown_table(["stage", "BLEU", "over its input", "95 %", "p"], rows)
 
 
 def _spent(member: Member) -> list[str]:
@@ -171,7 +172,7 @@ def _by_size(group: Group, cell: Callable[[Any], str]) -> str:
         [name, *(next((cell(row) for row in evaluation.by_size if row.sizes == size), "") for size in classes)]
         for name, evaluation in evaluations.items()
     ]
-    return _table(["tokens", *classes], [["bags", *(str(counts[size]) for size in classes)], *rows])
+    return markdown_table(["tokens", *classes], [["bags", *(str(counts[size]) for size in classes)], *rows])
 
 
 def _spent_by_size(members: Sequence[Member], cell: Callable[[Sequence[Entry]], str]) -> str:
@@ -183,7 +184,9 @@ def _spent_by_size(members: Sequence[Member], cell: Callable[[Sequence[Entry]], 
         chosen = {size: [member.entries[k] for k in np.flatnonzero(which)] for size, which in rows.items()}
         found.append((member.name, {size: cell(entries) for size, entries in chosen.items()}))
     classes = class_order(size for _, cells in found for size in cells)
-    return _table(["tokens", *classes], [[name, *(cells.get(size, "") for size in classes)] for name, cells in found])
+    return markdown_table(
+        ["tokens", *classes], [[name, *(cells.get(size, "") for size in classes)] for name, cells in found]
+    )
 
 
 def _median_seconds(entries: Sequence[Entry]) -> str:
@@ -218,13 +221,13 @@ def _oracles(groups: Sequence[Group]) -> str:
             order = member.settings.get("model_order")
             best = f"{group.comparison.evaluations[member.name].bleu:.2f}"
             rows.append([member.name, str(len(group.bags)), f"{order}-gram" if order else "", best, *scores])
-    return _table(["system", "bags", "first pass", "best", *(f"oracle, {kind}" for kind in kinds)], rows)
+    return markdown_table(["system", "bags", "first pass", "best", *(f"oracle, {kind}" for kind in kinds)], rows)
 
 
 def _rungs(members: Sequence[Member]) -> str:
     counts = rung_counts(members)
     names = rung_order(counts)
-    return _table(
+    return markdown_table(
         ["system", *names], [[name, *(str(each.get(rung, 0)) for rung in names)] for name, each in counts.items()]
     )
 
@@ -238,7 +241,7 @@ def _tuned(laboratory: Laboratory) -> str:
         bleu = f"{values.pop('bleu'):.2f}"
         flat = {**values.pop("weights", {}), **values}
         rows.append([stage.name, ", ".join(f"{name} {value:g}" for name, value in flat.items()), bleu])
-    return _table(["stage", "values", "BLEU there"], rows)
+    return markdown_table(["stage", "values", "BLEU there"], rows)
 
 
 def _versions(sets: Sets) -> str:
@@ -253,15 +256,4 @@ def _versions(sets: Sets) -> str:
     models = {each["model_order"]: each["model"] for each in settings if "model_order" in each}
     rows += [[f"{order}-gram model", f"`{models[order]}`"] for order in sorted(models)]
     dependency = dict.fromkeys(f"`{each['dependency_model']}`" for each in settings if "dependency_model" in each)
-    return _table(["what", "version or signature"], rows + [["dependency model", text] for text in dependency])
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A Markdown table, its columns as wide as they must be; empty without rows."""
-    cells = [[text.replace("|", "\\|") for text in row] for row in rows]
-    if not cells:
-        return "(none)"
-    widths = [max(len(row[column]) for row in [list(head), *cells]) for column in range(len(head))]
-    lines = [[text.ljust(width) for text, width in zip(row, widths, strict=True)] for row in [list(head), *cells]]
-    lines.insert(1, ["-" * width for width in widths])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table(["what", "version or signature"], rows + [["dependency model", text] for text in dependency])
