@@ -30,6 +30,7 @@ from gyro.corpus import read_lines
 from gyro.errors import InputError
 from gyro.files import write_atomically
 from gyro.lattice import Hypothesis, Lattice
+from gyro.nbest import cost_feature
 from gyro.pool import Failure, run_tasks
 from lm.model import LanguageModel
 
@@ -131,7 +132,16 @@ class BestFirstSystem:
             return Outcome(self._lattice(bag, output), self._record(bag, output))
 
         limit = self.settings.time_limit * _GRACE + 60.0
-        summary = run_batch(bags, folder, work, settings=settings, words=words, time_limit=limit, **options)
+        summary = run_batch(
+            bags,
+            folder,
+            work,
+            settings=settings,
+            words=words,
+            features=lambda _number, hypotheses: cost_feature("SCORE", hypotheses),
+            time_limit=limit,
+            **options,
+        )
         write_derivations(folder, FORMATS[self.grammar.name])
         return summary
 
