@@ -17,11 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comparison.best_first_kernel import (
-    edge_key,
     propose_leaves,
     search,
 )
 from comparison.best_first_problem import Grammar, Input, Leaf, Prepared, prepare
+from comparison.best_first_score import (
+    edge_key,
+)
 from comparison.best_first_state import (
     DONE,
     EXHAUSTED,

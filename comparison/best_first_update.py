@@ -19,17 +19,19 @@ from numpy.typing import NDArray
 
 from comparison.best_first_kernel import (
     accept,
-    actions_of,
-    edge_key,
-    ending_of,
     expand,
     find_equivalent,
     has_room,
     is_goal,
-    key_of,
     make_edge,
     release,
     remove,
+)
+from comparison.best_first_score import (
+    actions_of,
+    edge_key,
+    ending_of,
+    key_of,
     score_edge,
 )
 from comparison.best_first_state import (

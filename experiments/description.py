@@ -4,6 +4,7 @@ Experiment       text, sets of bags, settings of generation, and the stages afte
 SetTable         one set of bags: [sets.NAME], with the file of MT outputs for the same sentences where there is one
 SettingTable     one way to make lattices: [[settings]]
 load_experiment  read a file; every mistake is one clear line
+read_description the same for any kind of experiment
 find_experiments the experiments of a folder by name
 
     title = "…"            of the report
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,6 +31,8 @@ from experiments.stage_kind import KINDS, NgramStage, Stage
 from gyro.config import BagsTable, ModelTable, TextTable
 from gyro.errors import InputError
 from gyro.settings import Settings, from_table, parse_size
+
+Described = TypeVar("Described")
 
 _KEYS = ("title", "baseline", "data", "development", "sample")
 _TABLES = ("text", "index", "lm", "dependency", "generate", "sets", "settings", "stages")
@@ -158,14 +161,21 @@ def _kind(path: Path) -> str | None:
 
 def load_experiment(path: Path) -> Experiment:
     """Read an experiment; files in it are seen from the working folder."""
+    return read_description(path, _to_experiment, _check)
+
+
+def read_description(
+    path: Path, make: Callable[[str, str, Mapping[str, Any]], Described], check: Callable[[Described], None]
+) -> Described:
+    """What `make` makes of a TOML file (its name, text and values), checked; each error names the file."""
     try:
         source = path.read_text(encoding="utf-8")
         values = tomllib.loads(source)
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read: {getattr(error, 'strerror', None) or error}", path=path) from error
     try:
-        experiment = _to_experiment(path.stem, source, values)
-        _check(experiment)
+        experiment = make(path.stem, source, values)
+        check(experiment)
     except InputError as error:
         raise InputError(str(error), path=path) from error
     return experiment

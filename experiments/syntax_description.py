@@ -14,7 +14,6 @@ Lists in [[runs]] are all tried: models × time_limit × pos × heads. `bags` ha
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from comparison.best_first_model import ModelSettings
-from experiments.description import folder_name
+from experiments.description import folder_name, read_description
 from gyro.errors import InputError
 from gyro.settings import Settings, from_table, parse_size
 
@@ -222,17 +221,7 @@ class SyntaxExperiment:
 
 def load_syntax(path: Path) -> SyntaxExperiment:
     """Read an experiment; files in it are seen from the working folder."""
-    try:
-        source = path.read_text(encoding="utf-8")
-        values = tomllib.loads(source)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read: {getattr(error, 'strerror', None) or error}", path=path) from error
-    try:
-        experiment = _to_experiment(path.stem, source, values)
-        _check(experiment)
-    except InputError as error:
-        raise InputError(str(error), path=path) from error
-    return experiment
+    return read_description(path, _to_experiment, _check)
 
 
 def _to_experiment(name: str, source: str, values: Mapping[str, Any]) -> SyntaxExperiment:
