@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,9 @@ SCRIPT = """
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 33), (signal.SIGKILL, -9), (signal.SIGTERM, -15)])
 def test_workers_die_with_the_parent(tmp_path: Path, number: signal.Signals, exit_code: int) -> None:
     script = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(tmp_path)]
-    parent = subprocess.Popen(script, stderr=subprocess.PIPE, start_new_session=True)
+    # A test run that was started in the background ignores Ctrl-C, and would hand that on.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    parent = subprocess.Popen(script, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=heed)
     while len(list(tmp_path.iterdir())) < 2:
         assert parent.poll() is None
         time.sleep(0.01)
