@@ -26,13 +26,19 @@ $(READY): pyproject.toml requirements.lock lm/toolchain.py
 	$(BIN)/python -m lm.toolchain
 	@touch $@
 
-demo: $(READY)
+# numba keeps compiled code by file and does not see when a file changed that it was compiled with: then it is made anew.
+COMPILED := $(VENV)/.compiled
+$(COMPILED): $(READY) $(wildcard gyro/*.py grammars/*.py lm/*.py rescoring/*.py comparison/*.py)
+	@find gyro grammars lm rescoring comparison tests benchmarks \( -name '*.nbi' -o -name '*.nbc' \) -delete
+	@touch $@
+
+demo: $(COMPILED)
 	$(BIN)/python run_pipeline.py
 
-test: $(READY) lint
+test: $(COMPILED) lint
 	$(BIN)/python -m pytest
 
-fast-test: $(READY) lint
+fast-test: $(COMPILED) lint
 	$(BIN)/python -m pytest -m "not slow"
 
 lint: $(READY)
@@ -41,10 +47,10 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(READY)
+bench: $(COMPILED)
 	$(BIN)/python -m benchmarks
 
-experiments: $(READY)
+experiments: $(COMPILED)
 	$(BIN)/python -m experiments
 
 lock: $(READY)
