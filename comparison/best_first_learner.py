@@ -7,7 +7,6 @@ Learner  weights on their way, with their averages
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -121,8 +120,3 @@ class Learner:
     def _state(self, prepared: Prepared) -> State:
         w = self._workspace
         return State(prepared.problem, w.edges, w.agenda, w.chart, Model(self.weights), self.options, w.scratch)
-
-
-def gold_table(structures: Sequence[int]) -> tuple[int, ...]:
-    """The structures of a derivation as an Example has them."""
-    return tuple(int(structure) for structure in structures)

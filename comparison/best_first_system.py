@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +212,7 @@ def dev_scorer(
     references = [" ".join(bag.reference or ()) for bag in bags]
 
     def score(model: BestFirstModel) -> DevScore:
-        system = BestFirstSystem(replace(model), settings, language_model)
+        system = BestFirstSystem(model, settings, language_model)
         system.warm_up()
 
         def work(number: int) -> list[Any]:

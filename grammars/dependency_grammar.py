@@ -143,7 +143,7 @@ class DependencyGrammar:
     def own_columns(
         self, words: Sequence[str], tags: Sequence[int], head: int, categories: Sequence[str] | None
     ) -> list[list[int]]:
-        """One leaf: no dependents yet. The first word of a unit is shown as its head's left dependent."""
+        """One leaf: no dependents yet."""
         row = [0] * (HEAD_PLACE - OWN + 1)
         row[HEAD_PLACE - OWN] = head
         return [row]
