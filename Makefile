@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help demo test fast-test lint bench experiments lock clean
 
 help:
 	@echo "make demo         install, then order real bags of words from the State of the Union addresses"
-	@echo "make test         install, then lint, types, import rules and all tests"
+	@echo "make test         install, then lint, types, import rules and all tests, on all cores (JOBS=1: on one)"
 	@echo "make fast-test    the same without the tests marked slow"
 	@echo "make bench        the benchmarks: tables of speed and memory"
 	@echo "make experiments  the paper's tables and figures: runs what is missing, writes reports"
@@ -18,28 +19,37 @@ help:
 
 # Pinned versions first; where one of them is not to be had, the ranges of pyproject.toml. lmplz comes last: it is built
 # from the sources of the installed kenlm package.
-$(READY): pyproject.toml requirements.lock lm/toolchain.py
+$(READY): pyproject.toml requirements.lock lm/kenlm/toolchain.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[demo,parser,build,dev]' \
 	  || $(BIN)/python -m pip install --quiet --editable '.[demo,parser,build,dev]'
-	$(BIN)/python -m lm.toolchain
+	$(BIN)/python -m lm.kenlm.toolchain
 	@touch $@
 
-# numba keeps compiled code by file and does not see when a file changed that it was compiled with: then it is made anew.
+# numba keeps compiled code by file and does not see when a file changed that it was compiled with: then it is made anew,
+# and also when a file has come or gone, which the list in the stamp tells.
+PACKAGES := gyro grammars lm rescoring comparison
+SOURCES := $(sort $(shell find $(PACKAGES) -name '*.py'))
 COMPILED := $(VENV)/.compiled
-$(COMPILED): $(READY) $(wildcard gyro/*.py grammars/*.py lm/*.py rescoring/*.py comparison/*.py)
-	@find gyro grammars lm rescoring comparison tests benchmarks \( -name '*.nbi' -o -name '*.nbc' \) -delete
-	@touch $@
+ifneq ($(SOURCES),$(shell cat $(COMPILED) 2>/dev/null))
+.PHONY: $(COMPILED)
+endif
+$(COMPILED): $(READY) $(SOURCES)
+	@find $(PACKAGES) tests benchmarks \( -name '*.nbi' -o -name '*.nbc' \) -delete
+	@echo $(SOURCES) > $@
 
 demo: $(COMPILED)
 	$(BIN)/python run_pipeline.py
 
+# On all cores: a process that has run its tests takes some of another's.
+PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
+
 test: $(COMPILED) lint
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 fast-test: $(COMPILED) lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(PYTEST) -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check .

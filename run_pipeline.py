@@ -13,13 +13,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from gyro.bag import Bag
-from gyro.batch import Summary
-from gyro.config import BUILT_IN, load_config
 from gyro.errors import exit_code
 from gyro.files import write_json
-from gyro.pipeline import Pipeline
-from gyro.run_folder import open_run
+from gyro.pipeline.config import BUILT_IN, load_config
+from gyro.pipeline.pipeline import Pipeline
+from gyro.run.batch import Summary
+from gyro.run.folder import open_run
+from gyro.text.bag import Bag
 
 
 def run(pipeline: Pipeline) -> None:
@@ -28,12 +28,10 @@ def run(pipeline: Pipeline) -> None:
     pipeline.tokenise_text()
     pipeline.make_index()
     pipeline.make_model()
-    pipeline.make_dependency_model()
+    pipeline.make_stage_models()
     pipeline.make_bags()
     summary = pipeline.generate()
     pipeline.rescore()
-    pipeline.rescore_dependencies()
-    pipeline.decode_mbr()
     report(pipeline, summary)
 
 
@@ -50,7 +48,7 @@ def report(pipeline: Pipeline, summary: Summary) -> None:
     width = max(len(stage.name) for stage in pipeline.stages)
     print(f"{'stage':<{width}}  {'BLEU':>6}  exact match")
     for stage in pipeline.stages:
-        print(f"{stage.name:<{width}}  {stage.evaluation.bleu:6.2f}  {stage.evaluation.exact_match:9.2f} %")
+        print(f"{stage.name:<{width}}  {stage.evaluation['bleu']:6.2f}  {stage.evaluation['exact_match']:9.2f} %")
     print(f"\n{first.name}, by size\n", first.evaluation.text(), sep="\n")
     print(f"\n{summary.text()}\n")
     print(f"lattices       {generated / 'lattices'} (OpenFst binaries; symbols in words.syms)")

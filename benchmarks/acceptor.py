@@ -8,7 +8,6 @@ main  print the table; a 4-gram model of the development text is estimated first
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,18 +15,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gyro.automaton import WordAutomaton
-from gyro.corpus import Normalisation, read_lines, read_sentences, tokenize
+from benchmarks.material import REFERENCES, is_missing, made_model, references
 from gyro.errors import InputError
-from lm.bag_acceptor import automaton_from_log10
-from lm.estimate import estimate_model
-from lm.kenlm_model import KenlmModel, load_model
+from gyro.lattice.automaton import WordAutomaton
+from lm.kenlm.bag_acceptor import automaton_from_log10
+from lm.kenlm.model import KenlmModel, load_model
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data"
-TEXT = (DATA / "text" / "wikinews.txt.xz", DATA / "text" / "enwiki_sample.txt.xz")
-REFERENCES = DATA / "mt" / "wmt21.de-en.jsonl.xz"
-MODEL = ROOT / "runs" / "benchmarks" / "news-4gram.lm"
 TOKENS = 20
 
 Words = tuple[str, ...]
@@ -37,13 +30,12 @@ Times = NDArray[np.float64]
 def main(argv: list[str] | None = None) -> None:
     """Time both ways on the same bags and print medians, 95th percentiles and ratios."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.acceptor", description="Time G_Ω of 20-token bags.")
-    parser.add_argument("--model", type=Path, help=f"a probing KenLM binary (default: {MODEL.relative_to(ROOT)})")
+    parser.add_argument("--model", type=Path, help="a probing KenLM binary (default: of the development text)")
     parser.add_argument("--bags", type=int, default=200, help="how many bags (default 200)")
     arguments = parser.parse_args(argv)
-    if not REFERENCES.exists():
-        print(f"acceptor: skipped, {REFERENCES} is not there")
+    if is_missing(REFERENCES):
         return
-    model = load_model(arguments.model or estimated_model())
+    model = load_model(arguments.model or made_model(4))
     if not model.reads_in_bulk:
         raise InputError("this type of model has no bulk look-ups; a probing binary is allowed", path=model.path)
     bags = reference_bags()[: arguments.bags]
@@ -64,20 +56,9 @@ def main(argv: list[str] | None = None) -> None:
     print_row("bulk look-ups, once more", again, walk)
 
 
-def estimated_model() -> Path:
-    """The 4-gram model of the development text, estimated unless it is there."""
-    if not MODEL.exists():
-        print(f"acceptor: estimating {MODEL.relative_to(ROOT)} (two minutes)", flush=True)
-        MODEL.parent.mkdir(parents=True, exist_ok=True)
-        normalisation = Normalisation()
-        estimate_model(read_sentences(TEXT, normalisation, jobs=2), MODEL, order=4, normalisation=normalisation)
-    return MODEL
-
-
 def reference_bags() -> list[Words]:
     """The distinct words of the first 20 tokens of each reference that is so long."""
-    lines = (tokenize(json.loads(line)["ref"], Normalisation()) for line in read_lines(REFERENCES))
-    return [tuple(sorted(set(tokens[:TOKENS]))) for tokens in lines if len(tokens) >= TOKENS]
+    return [tuple(sorted(set(tokens[:TOKENS]))) for tokens in references() if len(tokens) >= TOKENS]
 
 
 def walk_acceptor(model: KenlmModel, words: Words) -> WordAutomaton:

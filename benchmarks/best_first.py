@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.acceptor import DATA
+from benchmarks.material import DATA
 from benchmarks.plain_best_first import PlainDecoder
-from comparison.best_first_decoder import Decoder, Limits
-from comparison.best_first_input import bag_input
-from comparison.best_first_learner import METHODS, Learner
-from comparison.best_first_model import ModelSettings, kernel_options
-from comparison.best_first_problem import prepare
-from comparison.best_first_treebank import TrainingSet, ccg_training, dependency_training, development_bags
-from gyro.annotated_bag import AnnotatedBag
+from comparison.best_first.decoder import Decoder, Limits
+from comparison.best_first.input import bag_input
+from comparison.best_first.learner import METHODS, Learner
+from comparison.best_first.model import ModelSettings, kernel_options
+from comparison.best_first.problem import prepare
+from comparison.best_first.treebank import TrainingSet, ccg_training, dependency_training, development_bags
+from gyro.text.annotated_bag import AnnotatedBag
 
 TRAIN = DATA / "treebank" / "en_ewt-ud-train.conllu.xz"
 DEV = DATA / "treebank" / "en_ewt-ud-dev.conllu.xz"

@@ -11,24 +11,19 @@ rescores them with the six weights of a small search for λ.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import time
 from collections.abc import Callable, Sequence
 from itertools import islice
-from pathlib import Path
 
-from gyro.corpus import Normalisation, read_lines, read_sentences, tokenize
-from gyro.lattice import Hypothesis
-from gyro.parsing import parse_sentences
-from lm.dependency_lm import DependencyModel, load_dependency_model, train_dependency_model
+from benchmarks.material import CACHE, NORMALISATION, REFERENCES, TEXT, is_missing, references
+from gyro.lattice.lattice import Hypothesis
+from gyro.text.corpus import read_sentences
+from gyro.text.parsing import parse_sentences
+from lm.dependency.model import DependencyModel, load_dependency_model, train_dependency_model
 from rescoring.dependency import DependencyRescorer, ParserShare
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data"
-TEXT = DATA / "text" / "wikinews.txt.xz"
-REFERENCES = DATA / "mt" / "wmt21.de-en.jsonl.xz"
-MODEL = ROOT / "runs" / "benchmarks" / "news.dependency"
+MODEL = CACHE / "news.dependency"
 SENTENCES, LONGEST = 10_000, 20
 WEIGHTS = (0.0, 0.1, 0.2, 0.33, 0.4, 0.6)
 
@@ -43,8 +38,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--lists", type=int, default=20, help="how many n-best lists (default 20)")
     parser.add_argument("--nbest", type=int, default=50, help="strings of each (default 50)")
     arguments = parser.parse_args(argv)
-    if not TEXT.exists() or not REFERENCES.exists():
-        print(f"dependency: skipped, {DATA} is not there")
+    if is_missing(TEXT[0], REFERENCES):
         return
     model = trained_model()
     lists = nbest_lists(arguments.lists, arguments.nbest)
@@ -73,10 +67,9 @@ def trained_model() -> DependencyModel:
     """A model of the first news sentences, trained unless it is there."""
     if not MODEL.exists():
         MODEL.parent.mkdir(parents=True, exist_ok=True)
-        normalisation = Normalisation()
-        sentences = islice(read_sentences([TEXT], normalisation), SENTENCES)
+        sentences = islice(read_sentences(TEXT[:1], NORMALISATION), SENTENCES)
         begin = time.perf_counter()
-        train_dependency_model(sentences, MODEL, memory="1G", normalisation=normalisation, jobs=2)
+        train_dependency_model(sentences, MODEL, memory="1G", normalisation=NORMALISATION, jobs=2)
         speed = SENTENCES / (time.perf_counter() - begin)
         print(f"training on {SENTENCES} sentences in 2 processes: {speed:.0f} sentences/s, estimation included")
     return load_dependency_model(MODEL)
@@ -85,9 +78,8 @@ def trained_model() -> DependencyModel:
 def nbest_lists(count: int, length: int) -> Lists:
     """References of 10 to 20 tokens, each with other orders of its words."""
     chance = random.Random(1)
-    tokens = (tokenize(json.loads(line)["ref"], Normalisation()) for line in read_lines(REFERENCES))
     lists = []
-    for reference in islice((words for words in tokens if 10 <= len(words) <= LONGEST), count):
+    for reference in islice((words for words in references() if 10 <= len(words) <= LONGEST), count):
         orders = {tuple(reference): 0.0}
         while len(orders) < length:
             order = list(chance.choice(list(orders)))

@@ -8,7 +8,6 @@ main  print both tables; the development text is tokenised once into runs/benchm
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import resource
 import tempfile
@@ -20,20 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
-from gyro.bag import Bag
-from gyro.corpus import Normalisation, read_lines, read_sentences, tokenize
-from gyro.files import write_atomically
-from gyro.index import open_index
-from gyro.index_build import build_index, merge_indexes
-from gyro.phrase import find_phrases
+from benchmarks.material import ORDER, REFERENCES, SPLIT, TEXT, is_missing, references, tokenised_text
+from gyro.index.build import build_index, merge_indexes
+from gyro.index.phrase import find_phrases
+from gyro.index.reader import open_index
+from gyro.text.bag import Bag
+from gyro.text.corpus import read_sentences
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data"
-TEXT = (DATA / "text" / "wikinews.txt.xz", DATA / "text" / "enwiki_sample.txt.xz")
-REFERENCES = DATA / "mt" / "wmt21.de-en.jsonl.xz"
-TOKENISED = ROOT / "runs" / "benchmarks" / "text.tok"
-SPLIT = Normalisation("none")
-ORDER = 5
 TOKENS = 20
 SLOW_BAGS = 3  # for the alternative that takes a second a bag
 
@@ -47,8 +39,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--bags", type=int, default=300, help="how many bags of 20 tokens (default 300)")
     parser.add_argument("--sample", type=int, default=1_000_000, help="tokens for the plain counters (default 1000000)")
     arguments = parser.parse_args(argv)
-    if not arguments.text and not all(path.exists() for path in (*TEXT, REFERENCES)):
-        print(f"index: skipped, {DATA} is not there; --text takes tokenised files")
+    if not arguments.text and is_missing(*TEXT, REFERENCES):
         return
     text = arguments.text or [tokenised_text()]
     with tempfile.TemporaryDirectory() as folder:
@@ -58,16 +49,6 @@ def main(argv: list[str] | None = None) -> None:
         print()
         bags = reference_bags() if REFERENCES.exists() else text_bags(text)
         compare_look_ups(sample, Path(folder), list(islice(bags, arguments.bags)))
-
-
-def tokenised_text() -> Path:
-    """The development text, tokenised by spaCy unless that was done before."""
-    if not TOKENISED.exists():
-        print(f"index: tokenising the development text into {TOKENISED.relative_to(ROOT)} (a minute)", flush=True)
-        TOKENISED.parent.mkdir(parents=True, exist_ok=True)
-        with write_atomically(TOKENISED, "w") as file:
-            file.writelines(" ".join(tokens) + "\n" for tokens in read_sentences(TEXT, Normalisation(), jobs=2))
-    return TOKENISED
 
 
 def write_sample(text: Sequence[Path], path: Path, tokens: int) -> None:
@@ -82,10 +63,7 @@ def write_sample(text: Sequence[Path], path: Path, tokens: int) -> None:
 
 def reference_bags() -> Iterator[Bag]:
     """The first 20 tokens of each reference that has as many."""
-    for line in read_lines(REFERENCES):
-        tokens = tokenize(json.loads(line)["ref"], Normalisation())
-        if len(tokens) >= TOKENS:
-            yield Bag(tuple(tokens[:TOKENS]))
+    return (Bag(tuple(tokens[:TOKENS])) for tokens in references() if len(tokens) >= TOKENS)
 
 
 def text_bags(text: Sequence[Path]) -> Iterator[Bag]:

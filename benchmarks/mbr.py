@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gyro.lattice import Lattice
+from gyro.lattice.lattice import Lattice
 from rescoring.mbr import MbrDecoder, MbrParameters
 from rescoring.posterior import ngram_posteriors
 

@@ -16,13 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from comparison.best_first_problem import Prepared
-from grammars.ccg_edge import _ANY, _BINARY, _LARGE, _LEXICAL, _UNARY
-from grammars.ccg_edge import _BOUNDARY as CCG_BOUNDARY
-from grammars.ccg_edge import _JOINT as CCG_JOINT
-from grammars.ccg_grammar import BinaryRule
-from grammars.ccg_inventory import CcgInventory
-from grammars.dependency_edge import (
+from comparison.best_first.ccg_edge import _ANY, _BINARY, _LARGE, _LEXICAL, _UNARY
+from comparison.best_first.ccg_edge import _BOUNDARY as CCG_BOUNDARY
+from comparison.best_first.ccg_edge import _JOINT as CCG_JOINT
+from comparison.best_first.ccg_inventory import CcgInventory
+from comparison.best_first.dependency_edge import (
     _ARC,
     _BORDER,
     _BOUNDARY,
@@ -33,8 +31,10 @@ from grammars.dependency_edge import (
     _SIBLING,
     _VALENCY,
 )
-from grammars.dependency_grammar import DependencyGrammar
-from grammars.edge import NO_TAG, text_hash
+from comparison.best_first.dependency_grammar import DependencyGrammar
+from comparison.best_first.edge import NO_TAG, text_hash
+from comparison.best_first.problem import Prepared
+from grammars.ccg.grammar import BinaryRule
 
 _ALL = (1 << 64) - 1
 _SEED, _GOLDEN = 0xD1B54A32D192ED03, 0x9E3779B97F4A7C15

@@ -18,20 +18,17 @@ from pathlib import Path
 import kenlm
 import numpy as np
 
-from benchmarks.acceptor import DATA, MODEL, REFERENCES, ROOT, TEXT, estimated_model
-from benchmarks.search import built_index, reference_bags
-from gyro.corpus import Normalisation, read_sentences
+from benchmarks.material import REFERENCES, is_missing, made_index, made_model
+from benchmarks.search import reference_bags
 from gyro.errors import InputError
-from gyro.generation import order
-from gyro.index import TextIndex, open_index
-from gyro.lattice import Lattice
-from lm.estimate import estimate_model
-from lm.kenlm_model import KenlmModel, load_model
+from gyro.index.reader import TextIndex, open_index
+from gyro.lattice.lattice import Lattice
+from gyro.search.generator import order
+from lm.kenlm.model import KenlmModel, load_model
 from lm.model import LanguageModel
-from lm.stupid_backoff import StupidBackoff
+from lm.stupid_backoff.model import StupidBackoff
 from rescoring.ngram import Rescorer
 
-FIVEGRAM = MODEL.with_name("news-5gram.lm")
 LONGEST = range(17, 21)  # tokens
 SMALL_ARCS = 400
 MOST_STRINGS = 20_000
@@ -50,11 +47,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--lattices", type=int, default=5, help="how many lattices (default 5)")
     parser.add_argument("--arcs", type=int, default=50_000, help="arcs of a lattice, at most (default 50000)")
     arguments = parser.parse_args(argv)
-    if not REFERENCES.exists():
-        print(f"rescoring: skipped, {DATA} is not there")
+    if is_missing(REFERENCES):
         return
-    fivegram = load_model(arguments.lm or estimated_fivegram())
-    first, index = load_model(arguments.first_lm or estimated_model()), open_index(arguments.index or built_index())
+    fivegram = load_model(arguments.lm or made_model(5))
+    first, index = load_model(arguments.first_lm or made_model(4)), open_index(arguments.index or made_index())
     models: dict[str, LanguageModel] = {
         f"KenLM, {fivegram.order}-gram": fivegram,
         f"stupid backoff, {index.order}-gram": StupidBackoff(index),
@@ -67,16 +63,6 @@ def main(argv: list[str] | None = None) -> None:
         print_table(f"{name}: {describe(large)}", compare(model, large, few=False))
         if small:
             print_table(f"{name}: {describe(small)}", compare(model, small, few=True))
-
-
-def estimated_fivegram() -> Path:
-    """The 5-gram model of the development text, estimated unless it is there."""
-    if not FIVEGRAM.exists():
-        print(f"rescoring: estimating {FIVEGRAM.relative_to(ROOT)} (three minutes)", flush=True)
-        FIVEGRAM.parent.mkdir(parents=True, exist_ok=True)
-        normalisation = Normalisation()
-        estimate_model(read_sentences(TEXT, normalisation, jobs=2), FIVEGRAM, order=5, normalisation=normalisation)
-    return FIVEGRAM
 
 
 def make_lattices(model: KenlmModel, index: TextIndex, most: int, arcs: int) -> list[Lattice]:

@@ -2,7 +2,7 @@
 
 python -m benchmarks.rtn [--index DIR] [--lm FILE] [--sizes 8 10 …] [--bags 4] [--shortest 3]
 
-main  print the table; index and model of the development text are made in the cache folder unless they are given
+main  print the table; index and model of the development text are made unless they are given
 
 The bags are references of the test set with rules of 3 to 5 words; bags that the grammar can cover come first, for the
 others end early. Each measurement has a process of its own: memory is what that process takes beside index and model.
@@ -11,7 +11,6 @@ others end early. Each measurement has a process of its own: memory is what that
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import resource
 import time
@@ -24,22 +23,15 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from grammars.phrase_grammar import PhraseGrammar
-from gyro.automaton import WordAutomaton
-from gyro.bag import Bag
-from gyro.corpus import Normalisation, read_lines, read_sentences, tokenize
-from gyro.index import TextIndex, open_index
-from gyro.index_build import build_index
-from gyro.phrase import PhraseSet, find_phrases
-from gyro.rtn import ALGORITHMS, has_parse
-from lm.estimate import estimate_model
-from lm.kenlm_model import load_model
+from benchmarks.material import REFERENCES, is_missing, made_index, made_model, references
+from grammars.phrase.grammar import PhraseGrammar
+from gyro.index.phrase import PhraseSet, find_phrases
+from gyro.index.reader import TextIndex, open_index
+from gyro.lattice.automaton import WordAutomaton
+from gyro.search.rtn import ALGORITHMS, has_parse
+from gyro.text.bag import Bag
+from lm.kenlm.model import load_model
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data"
-TEXT = (DATA / "text" / "wikinews.txt.xz", DATA / "text" / "enwiki_sample.txt.xz")
-REFERENCES = DATA / "mt" / "wmt21.de-en.jsonl.xz"
-CACHE = ROOT / "runs" / "benchmarks"
 SIZES = (8, 10, 12, 14, 16, 18, 20)
 LONGEST = 5  # words of a rule
 POLL = 0.01  # seconds
@@ -60,20 +52,18 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.rtn", description="Time the RTN algorithms by bag size."
     )
-    parser.add_argument("--index", type=Path, help="a text index (default: one of the development text, in the cache)")
-    parser.add_argument("--lm", type=Path, help="a model (default: a 4-gram model of the same text, in the cache)")
-    parser.add_argument("--cache", type=Path, default=CACHE, help="where index and model are made")
+    parser.add_argument("--index", type=Path, help="a text index (default: one of the development text)")
+    parser.add_argument("--lm", type=Path, help="a model (default: a 4-gram model of the same text)")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="bag sizes")
     parser.add_argument("--bags", type=int, default=4, help="bags of each size (default 4)")
     parser.add_argument("--shortest", type=int, default=3, help="words of the shortest rules (default 3)")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds for a bag (default 60)")
     parser.add_argument("--memory-limit", type=float, default=4.0, help="GB for a bag (default 4)")
     arguments = parser.parse_args(argv)
-    if not REFERENCES.exists():
-        print(f"rtn: skipped, {REFERENCES} is not there")
+    if is_missing(REFERENCES):
         return
-    index = open_index(arguments.index or made_index(arguments.cache))
-    model = load_model(arguments.lm or made_model(arguments.cache))
+    index = open_index(arguments.index or made_index())
+    model = load_model(arguments.lm or made_model(4))
     limits = (arguments.time_limit, int(arguments.memory_limit * 2**30))
     print(
         f"rules of {arguments.shortest} to {LONGEST} words, r = 6, β = 10, {model.order}-gram model {model.path.name}"
@@ -87,35 +77,13 @@ def main(argv: list[str] | None = None) -> None:
         print_size(size, grammars, automata, limits)
 
 
-def made_index(cache: Path) -> Path:
-    """The index of the development text, built unless it is there."""
-    path = cache / "news.index"
-    if not path.exists():
-        print(f"rtn: building {path.name} (two minutes)", flush=True)
-        cache.mkdir(parents=True, exist_ok=True)
-        normalisation = Normalisation()
-        build_index(read_sentences(TEXT, normalisation, jobs=2), path, order=LONGEST, normalisation=normalisation)
-    return path
-
-
-def made_model(cache: Path) -> Path:
-    """The 4-gram model of the development text, estimated unless it is there."""
-    path = cache / "news-4gram.lm"
-    if not path.exists():
-        print(f"rtn: estimating {path.name} (two minutes)", flush=True)
-        cache.mkdir(parents=True, exist_ok=True)
-        normalisation = Normalisation()
-        estimate_model(read_sentences(TEXT, normalisation, jobs=2), path, order=4, normalisation=normalisation)
-    return path
-
-
 def chosen_grammars(
     index: TextIndex, sizes: Sequence[int], count: int, shortest: int
 ) -> dict[int, list[PhraseGrammar]]:
     """The grammars of `count` references of each size, those with a parse first."""
     found: dict[int, list[PhraseGrammar]] = defaultdict(list)
-    for line in read_lines(REFERENCES):
-        bag = Bag(tuple(tokenize(json.loads(line)["ref"], Normalisation())))
+    for tokens in references():
+        bag = Bag(tuple(tokens))
         if len(bag) in sizes:
             unknown = (w for w, word in enumerate(bag.words) if index.word_id(word) is None)
             phrases = find_phrases(index, bag, LONGEST).of_lengths(shortest, LONGEST).with_unigrams(unknown)

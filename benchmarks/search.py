@@ -8,7 +8,6 @@ main  print the tables; model and index of the development text are made once, i
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -22,21 +21,17 @@ import kenlm
 import numpy as np
 import psutil
 
-from benchmarks.acceptor import DATA, REFERENCES, ROOT, estimated_model
-from benchmarks.index import SPLIT, tokenised_text
-from grammars.closure import PhraseCosts, parse_phrase_costs, phrase_closure
-from grammars.phrase_grammar import PhraseGrammar
-from gyro.automaton import intersect
-from gyro.bag import Bag
-from gyro.corpus import Normalisation, read_lines, read_sentences, tokenize
-from gyro.exact import search
-from gyro.index import TextIndex, open_index
-from gyro.index_build import build_index
-from gyro.phrase import find_phrases
-from gyro.rtn import pruned_parsing
-from lm.kenlm_model import KenlmModel, load_model
+from benchmarks.material import REFERENCES, is_missing, made_index, made_model, references
+from grammars.phrase.closure import PhraseCosts, parse_phrase_costs, phrase_closure
+from grammars.phrase.grammar import PhraseGrammar
+from gyro.index.phrase import find_phrases
+from gyro.index.reader import TextIndex, open_index
+from gyro.lattice.automaton import intersect
+from gyro.search.exact import search
+from gyro.search.rtn import pruned_parsing
+from gyro.text.bag import Bag
+from lm.kenlm.model import KenlmModel, load_model
 
-INDEX = ROOT / "runs" / "benchmarks" / "news.index"
 SIZES = ((1, 8), (9, 12), (13, 16), (17, 18), (19, 20))
 LN10 = float(np.log(10.0))
 
@@ -64,11 +59,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--rtn-seconds", type=float, default=10.0, help="sizes up to this median for the RTN (10)")
     parser.add_argument("--phrase-cost", default="phrase=1", help="soft costs for the second table (phrase=1)")
     arguments = parser.parse_args(argv)
-    if not REFERENCES.exists():
-        print(f"search: skipped, {DATA} is not there")
+    if is_missing(REFERENCES):
         return
-    model = load_model(arguments.lm or estimated_model())
-    index = open_index(arguments.index or built_index())
+    model = load_model(arguments.lm or made_model(4))
+    index = open_index(arguments.index or made_index())
     bags = reference_bags(arguments.bags)
     methods = Methods(model, index, parse_phrase_costs(arguments.phrase_cost))
     print(f"{sum(map(len, bags.values()))} bags, {model.order}-gram model, rules of 1 to 5 words, β = 10\n")
@@ -89,19 +83,10 @@ def main(argv: list[str] | None = None) -> None:
         print_beams(f"beam {min(ours)} against a plain beam of {max(plain)}", ours[min(ours)], plain[max(plain)])
 
 
-def built_index() -> Path:
-    """The index of the development text, built unless it is there."""
-    if not INDEX.exists():
-        print(f"search: building {INDEX.relative_to(ROOT)} (a minute)", flush=True)
-        build_index(read_sentences([tokenised_text()], SPLIT), INDEX, order=5, normalisation=Normalisation())
-    return INDEX
-
-
 def reference_bags(most: int) -> dict[int, list[Bag]]:
     """The references of at most 20 tokens, by their number of tokens; at most `most` of each (0: all)."""
     by_size: dict[int, list[Bag]] = defaultdict(list)
-    for line in read_lines(REFERENCES):
-        tokens = tokenize(json.loads(line)["ref"], Normalisation())
+    for tokens in references():
         if len(tokens) <= SIZES[-1][1]:
             by_size[len(tokens)].append(Bag(tuple(tokens), id=str(len(tokens))))
     return {size: some[: most or None] for size, some in sorted(by_size.items())}

@@ -1,1 +1,1 @@
-"""The systems that GYRO is compared with."""
+"""The systems that GYRO is compared with, a room each."""

@@ -22,17 +22,17 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
-from grammars.phrase_grammar import PhraseGrammar
-from gyro.automaton import WordAutomaton
-from gyro.bag import Bag
-from gyro.exact import search
-from gyro.exact_bound import Space, choose_tracked, feasible_part, find_prices, make_machine
-from gyro.exact_forward import Limits, walk_rows
-from gyro.exact_kernel import Machine, pack_bag
+from grammars.phrase.grammar import PhraseGrammar
 from gyro.files import write_atomically
-from gyro.phrase import PhraseSet
-from gyro.rtn import full_expansion
-from lm.kenlm_model import load_model
+from gyro.index.phrase import PhraseSet
+from gyro.lattice.automaton import WordAutomaton
+from gyro.search.exact import search
+from gyro.search.exact_bound import Space, choose_tracked, feasible_part, find_prices, make_machine
+from gyro.search.exact_forward import PassLimits, walk_rows
+from gyro.search.exact_kernel import Machine, pack_bag
+from gyro.search.rtn import full_expansion
+from gyro.text.bag import Bag
+from lm.kenlm.model import load_model
 
 IMAGES = Path(__file__).parent / "images"
 EXAMPLE = Bag(tuple("abcde"))
@@ -135,7 +135,7 @@ def measure_bound(automaton: WordAutomaton, bag: Bag) -> Bound:
 
 def nodes_by_row(space: Space, machine: Machine, cut: float) -> NDArray[np.int64]:
     """How many nodes of each row the forward pass keeps under a cut."""
-    limits = Limits(2e9, np.inf, np.inf, np.inf)
+    limits = PassLimits(2e9, np.inf, np.inf, np.inf)
     walked = walk_rows(pack_bag(space.counts), machine, space.tokens, cut, limits)
     if walked.graph is None:
         raise AssertionError("the nodes of this bag fit into the memory")

@@ -1,7 +1,7 @@
 """Experiments that reproduce the paper's tables and figures; `python -m experiments` runs what is missing.
 
 description  an experiment as its TOML file tells it
-stage_kind   what comes after the lattices: n-gram models, dependency model, MBR; each tuned on the development set
+stage        the stages of rescoring.stage after the lattices, each tuned on the development set
 laboratory   the steps of an experiment, in order, each skipped when it is done
 estimate     how long the steps that are not done will take
 results      the report and the Markdown tables

@@ -14,7 +14,7 @@ find_experiments the experiments of a folder by name
     sample = 300           bags of each set, drawn with the set's seed
     [text] [index]         as in the configuration of run_pipeline.py
     [lm]                   memory for estimating the models
-    [dependency]           order of the dependency model, and about how many sentences it is estimated on
+    [dependency]           order of the dependency model, and about how many sentences it is estimated on (0: all)
     [generate]             what all settings have in common
 """
 
@@ -27,15 +27,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from experiments.stage_kind import KINDS, NgramStage, Stage
-from gyro.config import BagsTable, ModelTable, TextTable
+from experiments.stage import TunedStage, to_stage
 from gyro.errors import InputError
-from gyro.settings import Settings, from_table, parse_size
+from gyro.notation import from_table, parse_size
+from gyro.pipeline.config import BagsTable, ModelTable, TextTable
+from gyro.search.settings import Settings
+from rescoring.stage import Stage, stage_kinds
 
 Described = TypeVar("Described")
 
 _KEYS = ("title", "baseline", "data", "development", "sample")
-_TABLES = ("text", "index", "lm", "dependency", "generate", "sets", "settings", "stages")
+_TABLES = ("text", "index", "lm", "generate", "sets", "settings", "stages")
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,6 @@ class MemoryTable:
 
     def __post_init__(self) -> None:
         parse_size(self.memory)
-
-
-@dataclass(frozen=True)
-class ParsedTable:
-    """The dependency model: its order, and the sentences, spread over the text, that are parsed for it (0: all)."""
-
-    order: int = 3
-    sentences: int = 24000
 
 
 @dataclass(frozen=True)
@@ -100,16 +94,16 @@ class Experiment:
     text: TextTable
     index: ModelTable
     lm: MemoryTable
-    dependency: ParsedTable
     sets: Mapping[str, SetTable]
     settings: tuple[Setting, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[TunedStage, ...]
+    estimated: tuple[Stage, ...]  # the stages whose models are estimated on the text
 
     def with_sample(self, sample: int) -> Experiment:
         return replace(self, sample=sample)
 
     @property
-    def parts(self) -> list[Setting | Stage]:
+    def parts(self) -> list[Setting | TunedStage]:
         """All that makes runs, in the order of the file."""
         return [*self.settings, *self.stages]
 
@@ -117,16 +111,16 @@ class Experiment:
         """The sets that a setting is run on, in the order of the file."""
         return [name for name in self.sets if name in (setting.table.sets or self.sets)]
 
-    def stage_sets(self, stage: Stage) -> list[str]:
+    def stage_sets(self, stage: TunedStage) -> list[str]:
         """Those of what it is made from; with MT evidence, only where there is some."""
         before = next(part for part in self.parts if part.name == stage.source)
         sets = self.setting_sets(before) if isinstance(before, Setting) else self.stage_sets(before)
-        return [name for name in sets if not stage.needs_mt or self.sets[name].mt]
+        return [name for name in sets if not stage.tuning.needs_mt or self.sets[name].mt]
 
     def model_orders(self) -> list[int]:
         """The orders of all KenLM models that are needed."""
         orders = {setting.table.lm for setting in self.settings}
-        orders |= {order for stage in self.stages if isinstance(stage, NgramStage) for order in stage.kenlm_orders()}
+        orders |= {order for stage in self.stages for order in stage.tuning.kenlm_orders}
         return sorted(orders)
 
     def is_absent(self) -> bool:
@@ -182,9 +176,10 @@ def read_description(
 
 
 def _to_experiment(name: str, source: str, values: Mapping[str, Any]) -> Experiment:
+    known = (*_KEYS, *_TABLES, *(kind.table for kind in stage_kinds().values() if kind.model_file))
     for key in values:
-        if key not in (*_KEYS, *_TABLES):
-            raise InputError(f"found {key!r}; allowed are {', '.join((*_KEYS, *_TABLES))}")
+        if key not in known:
+            raise InputError(f"found {key!r}; allowed are {', '.join(known)}")
     for key in ("text", "sets", "settings"):
         if key not in values:
             raise InputError(f"{key!r} is missing")
@@ -194,6 +189,10 @@ def _to_experiment(name: str, source: str, values: Mapping[str, Any]) -> Experim
         key: from_table(SetTable, _as_table(each, f"[sets.{key}]"), f"[sets.{key}]")
         for key, each in _table(values, "sets").items()
     }
+    stages = tuple(
+        to_stage(_as_table(each, f"[[stages]] {n}"), f"[[stages]] {n}")
+        for n, each in enumerate(_list(values, "stages"), 1)
+    )
     if not settings or not sets:
         raise InputError(f"found no {'sets' if settings else 'settings'}; at least one is needed")
     return Experiment(
@@ -207,10 +206,14 @@ def _to_experiment(name: str, source: str, values: Mapping[str, Any]) -> Experim
         text=from_table(TextTable, _table(values, "text"), "[text]"),
         index=from_table(ModelTable, {"order": 5, **_table(values, "index")}, "[index]"),
         lm=from_table(MemoryTable, _table(values, "lm"), "[lm]"),
-        dependency=from_table(ParsedTable, _table(values, "dependency"), "[dependency]"),
         sets=sets,
         settings=settings,
-        stages=tuple(_to_stage(each, n) for n, each in enumerate(_list(values, "stages"), 1)),
+        stages=stages,
+        estimated=tuple(
+            from_table(kind, _table(values, kind.table), f"[{kind.table}]")
+            for name, kind in stage_kinds().items()
+            if kind.model_file and name in {stage.kind for stage in stages}
+        ),
     )
 
 
@@ -223,15 +226,6 @@ def _to_setting(table: Any, common: Mapping[str, Any], number: int) -> Setting:
         return Setting(setting, from_table(Settings, {**common, **generate}, "generate"))
     except InputError as error:
         raise InputError(f"{place} ({setting.name}): {error}") from error
-
-
-def _to_stage(table: Any, number: int) -> Stage:
-    place = f"[[stages]] {number}"
-    own = dict(_as_table(table, place))
-    kind = own.pop("kind", None)
-    if kind not in KINDS:
-        raise InputError(f"found the kind {kind!r} in {place}; allowed are {', '.join(KINDS)}")
-    return from_table(KINDS[kind], own, place)
 
 
 def _check(experiment: Experiment) -> None:

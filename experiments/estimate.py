@@ -15,9 +15,10 @@ from pathlib import Path
 from statistics import fmean
 
 from experiments.laboratory import Laboratory, Step
-from gyro.corpus import read_lines
-from gyro.embedded import is_embedded
-from gyro.run_folder import RunFolder
+from gyro.run.folder import RunFolder
+from gyro.text.corpus import read_lines
+from gyro.text.embedded import is_embedded
+from rescoring.stage import stage_kinds
 
 # Seconds of one process for a bag: rough figures, rather high, for when no run of the kind is finished.
 BAG_SECONDS = {
@@ -26,17 +27,12 @@ BAG_SECONDS = {
     "pruned-parsing": 5.0,
     "pruned-expansion": 8.0,
     "full": 4.0,
-    "ngram": 0.3,
-    "tuning ngram": 0.7,
-    "dependency": 0.5,
-    "tuning dependency": 0.5,
-    "mbr": 0.15,
-    "tuning mbr": 0.8,
     "oracles": 0.25,
+    **{name: kind.bag_seconds for name, kind in stage_kinds().items()},
+    **{f"tuning {name}": kind.tuning.bag_seconds for name, kind in stage_kinds().items()},
 }
-# Seconds for each megabyte of tokenised text; the dependency model's time depends on its sentences instead.
+# Seconds for each megabyte of tokenised text.
 TEXT_SECONDS = {"text": 1.0, "index": 0.3, "model": 0.7, "bags": 0.0}
-PARSED_SECONDS = 0.006  # a sentence
 
 _EMBEDDED_BYTES = 12_000_000
 _EXPANSION = {".xz": 4.0, ".gz": 3.0, ".bz2": 4.0, ".zst": 3.5}
@@ -67,13 +63,14 @@ class Estimate:
 def make_estimate(laboratory: Laboratory) -> Estimate:
     """Look at what is there and reckon the rest."""
     by_run, by_kind = _measured(laboratory)
+    estimated = {f"{stage.kind} model": stage.estimate_seconds for stage in laboratory.experiment.estimated}
     megabytes = _text_bytes(laboratory) / 1e6
     steps = []
     for step in laboratory.steps:
         if step.is_done():
             seconds = 0.0
-        elif step.kind == "dependency model":
-            seconds = laboratory.experiment.dependency.sentences * PARSED_SECONDS / laboratory.jobs
+        elif step.kind in estimated:
+            seconds = estimated[step.kind] / laboratory.jobs
         elif step.kind in TEXT_SECONDS:
             seconds = max(0.1, megabytes * TEXT_SECONDS[step.kind])
         else:

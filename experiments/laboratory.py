@@ -16,20 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from experiments.description import Experiment, Setting, folder_name
-from experiments.stage_kind import Place, Stage
-from gyro.bag import Bag
-from gyro.bag_file import read_bags
-from gyro.config import BagsTable, Config, DependencyTable, ModelTable, RunTable
+from experiments.stage import TunedStage
 from gyro.errors import InputError
 from gyro.files import read_json, write_json, write_text
-from gyro.generation import Generator
-from gyro.index import open_index
-from gyro.pipeline import Pipeline
-from gyro.run_folder import RunFolder, open_run
-from gyro.stage import run_stage
-from lm.kenlm_model import load_model
+from gyro.index.reader import open_index
+from gyro.pipeline.config import BagsTable, Config, ModelTable, RunTable
+from gyro.pipeline.pipeline import Pipeline
+from gyro.pipeline.stamp import make_once
+from gyro.run.folder import RunFolder, open_run
+from gyro.search.generator import Generator
+from gyro.text.bag import Bag
+from gyro.text.bag_file import read_bags
+from lm.loading import OwnModels, load_language_model
+from rescoring.evidence import EvidenceFiles
 from rescoring.oracle import oracle_report
 from rescoring.source import open_lattices
+from rescoring.stage import Development, Place, run_stage
 
 NBEST = 100
 
@@ -71,7 +73,7 @@ class Laboratory:
         """The run of a setting or stage on a set."""
         return self.folder / set_name / folder_name(name)
 
-    def tuned_file(self, stage: Stage) -> Path:
+    def tuned_file(self, stage: TunedStage) -> Path:
         return self.folder / "tuned" / f"{folder_name(stage.name)}.json"
 
     def bags_file(self, set_name: str) -> Path:
@@ -110,14 +112,9 @@ class Laboratory:
         for order in self.models:
             pipeline = self._pipeline(self.experiment.development, order)
             yield Step(f"{order}-gram model", "model", pipeline.model, _no_bags, pipeline.make_model)
-        if any(stage.kind == "dependency" for stage in self.experiment.stages):
-            yield Step(
-                "dependency model",
-                "dependency model",
-                first.dependency_model,
-                _no_bags,
-                first.make_dependency_model,
-            )
+        for stage in self.experiment.estimated:
+            name, target = f"{stage.kind} model", self.shared / stage.model_file
+            yield Step(name, name, target, _no_bags, partial(first.estimate, stage))
 
     def _bag_steps(self) -> Iterator[Step]:
         for name in self.experiment.sets:
@@ -142,7 +139,7 @@ class Laboratory:
                 count = partial(self._count, name, self._longest(stage))
                 folder = self.run_folder(name, stage.name)
                 yield Step(f"{stage.name}, {name}", stage.kind, folder, count, partial(self._run_stage, stage, name))
-                yield from self._oracle_steps(stage.oracles, stage.name, name, count)
+                yield from self._oracle_steps(stage.table.oracles, stage.name, name, count)
 
     def _oracle_steps(self, wanted: bool, name: str, set_name: str, count: Callable[[], int]) -> Iterator[Step]:
         folder = self.run_folder(set_name, name)
@@ -157,26 +154,38 @@ class Laboratory:
         if not bags:
             print(f"{setting.name}: no bag of {set_name} has at most {setting.table.longest} tokens; left out")
             return
-        model = load_model(self.models[setting.table.lm])
+        model = load_language_model(f"kenlm:{self.models[setting.table.lm]}")
         generator = Generator(open_index(self.shared / "index"), model, setting.generate)
         folder = self.run_folder(set_name, setting.name)
         generator.run(bags, folder, jobs=self.jobs, nbest=NBEST, overwrite=True)
         _drop_oracles(folder, setting.table.oracles)
 
-    def _tune(self, stage: Stage) -> None:
-        place, target = self._place(stage, self.experiment.development), self.tuned_file(stage)
-        if not RunFolder(place.lattices).is_finished:
+    def _tune(self, stage: TunedStage) -> None:
+        lattices, target = self.run_folder(self.experiment.development, stage.source), self.tuned_file(stage)
+        if not RunFolder(lattices).is_finished:
             return
-        facts = {"stage": repr(stage), "lattices": open_lattices(place.lattices).signature}
-        runs = self.folder / "tuned" / folder_name(stage.name)
-        run_stage(f"{stage.name}, tuning", target, facts, lambda: write_json(target, stage.tune(place, runs)))
+        development = Development(
+            lattices=lattices,
+            references=[bag.reference or () for bag in open_run(lattices).bags],
+            place=self._place(self.experiment.development),
+            folder=self.folder / "tuned" / folder_name(stage.name),
+            options=self._batch(),
+        )
 
-    def _run_stage(self, stage: Stage, set_name: str) -> None:
-        place = self._place(stage, set_name)
-        if self.tuned_file(stage).exists() and RunFolder(place.lattices).is_finished:
+        def make() -> None:
+            tuned = stage.tuning.tune(development)
+            write_json(target, {**tuned.values, "bleu": round(tuned.bleu, 2)})
+
+        facts = {"stage": repr(stage), "lattices": open_lattices(lattices).signature}
+        make_once(f"{stage.name}, tuning", target, facts, make)
+
+    def _run_stage(self, stage: TunedStage, set_name: str) -> None:
+        lattices, place = self.run_folder(set_name, stage.source), self._place(set_name)
+        if self.tuned_file(stage).exists() and RunFolder(lattices).is_finished:
             folder = self.run_folder(set_name, stage.name)
-            stage.run(place, folder, read_json(self.tuned_file(stage)))
-            _drop_oracles(folder, stage.oracles)
+            chosen = stage.tuning.stage(read_json(self.tuned_file(stage)), place)
+            run_stage(chosen, open_lattices(lattices), folder, place=place, **self._batch())
+            _drop_oracles(folder, stage.table.oracles)
 
     def _find_oracles(self, folder: Path) -> None:
         if not RunFolder(folder).is_finished:
@@ -190,28 +199,22 @@ class Laboratory:
             _write_strings(folder / f"oracle-{NBEST}-best.txt", report.nbest.strings)
             _write_strings(target, report.lattice.strings)
 
-        run_stage("oracles", target, {"lattices": source.signature, "nbest": NBEST}, make)
+        make_once("oracles", target, {"lattices": source.signature, "nbest": NBEST}, make)
 
     # ---- parts of it
 
-    def _place(self, stage: Stage, set_name: str) -> Place:
-        experiment = self.experiment
-        return Place(
-            lattices=self.run_folder(set_name, stage.source),
-            index=self.shared / "index",
-            models=self.models,
-            dependency_model=self.shared / "dependency.lm",
-            normalisation=experiment.text.normalisation,
-            mt=experiment.sets[set_name].mt,
-            jobs=self.jobs,
-            nbest=NBEST,
-        )
+    def _batch(self) -> dict[str, Any]:
+        return {"jobs": self.jobs, "nbest": NBEST, "overwrite": True}
+
+    def _place(self, set_name: str) -> Place:
+        file, normalisation = self.experiment.sets[set_name].mt, self.experiment.text.normalisation
+        mt = EvidenceFiles((file,), normalisation, by="id") if file else None
+        return Place(OwnModels(self.shared / "index", self.models), self.shared, mt)
 
     def _pipeline(self, set_name: str, order: int = 4) -> Pipeline:
         """A pipeline for text, models and bags; all pipelines of an experiment have the same text and index."""
         experiment = self.experiment
         table: dict[str, Any] = {key: value for key, value in vars(experiment.sets[set_name]).items() if key != "mt"}
-        parsed = experiment.dependency
         config = Config(
             source=experiment.source,
             run=RunTable(str(self.shared), jobs=self.jobs),
@@ -219,14 +222,13 @@ class Laboratory:
             bags=replace(BagsTable(**table), sample=experiment.sample),
             index=experiment.index,
             lm=ModelTable(order, experiment.lm.memory),
-            dependency=DependencyTable(1.0, parsed.order, parsed.sentences),
         )
         pipeline = Pipeline(config)
         pipeline.bags = self.bags_file(set_name)
         pipeline.model = self.shared / f"{order}-gram.lm"
         return pipeline
 
-    def _longest(self, stage: Stage) -> int:
+    def _longest(self, stage: TunedStage) -> int:
         """The largest bags of the setting that the stage goes back to."""
         source = stage.source
         for earlier in reversed(self.experiment.stages):

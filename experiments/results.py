@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
 
 import numpy as np
 
@@ -18,12 +17,12 @@ from experiments.laboratory import Laboratory
 from experiments.markdown import markdown_table
 from experiments.search_error import search_errors
 from gyro.errors import InputError
-from gyro.evaluation import SIZES, class_order, evaluate, size_classes
 from gyro.files import read_json, write_text
-from gyro.report import make_report
-from gyro.report_charts import rung_counts, rung_order
-from gyro.report_data import Group, Member, read_groups
-from gyro.run_folder import Entry
+from gyro.report.charts import rung_counts, rung_order
+from gyro.report.data import Group, Member, read_groups
+from gyro.report.page import make_report
+from gyro.run.folder import Entry
+from gyro.score.evaluation import SIZES, SizeClass, class_order, evaluate, size_classes
 from gyro.version import __version__, versions
 from rescoring.source import open_lattices
 
@@ -66,8 +65,8 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
         for number, group in enumerate(groups):
             parts += [f"### {group.label}", _systems(group)]
             if number == 0:
-                parts += ["### By size: BLEU", _by_size(group, lambda row: f"{row.bleu:.1f}")]
-                parts += ["### By size: exact matches, %", _by_size(group, lambda row: f"{row.exact_match:.1f}")]
+                parts += ["### By size: BLEU", _by_size(group, lambda row: f"{row['bleu']:.1f}")]
+                parts += ["### By size: exact matches, %", _by_size(group, lambda row: f"{row['exact_match']:.1f}")]
         members = [member for group in groups for member in group.members if member.entries]
         searches = [member for member in members if "algorithm" in member.settings]
         parts += ["### Rescoring: each stage over its input", _stages(groups[0])]
@@ -80,7 +79,7 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
             head = ["system", "optimum found", "dearer", "other rules"]
             rows = [[each.name, *map(str, each[1:])] for each in errors]
             parts += [
-                "### Beside the optimum that the exact search proves, bags and runs of cut bags",
+                "### Beside the optimum that the exact search proves, bags and pieces of cut bags",
                 markdown_table(head, rows),
             ]
     parts += ["## Tuned on the development set", _tuned(laboratory)]
@@ -94,8 +93,8 @@ def _facts(laboratory: Laboratory, sets: Sets) -> str:
         f"{date.today().isoformat()}, gyro {__version__}. Bags: {counts}. "
         f"Parameters tuned on {laboratory.experiment.development}. BLEU is on tokens, case kept. "
         f"Marks: + better, - worse than {laboratory.experiment.baseline!r}, p < 0.05; doubled: p < 0.01 "
-        "(paired bootstrap). Times are of one process for one bag. A bag that was cut into runs counts as proved when "
-        "the optimum of each run is."
+        "(paired bootstrap). Times are of one process for one bag. A bag that was cut counts as proved when the "
+        "optimum of each of its pieces is."
     )
 
 
@@ -109,7 +108,7 @@ def _overview(laboratory: Laboratory, sets: Sets) -> str:
             comparison = groups[0].comparison
             found = comparison.evaluations.get(part.name) if comparison else None
             mark = comparison.mark(part.name, "bleu") if comparison else ""
-            cells += [f"{found.bleu:.2f}{mark}", f"{found.exact_match:.1f}"] if found else ["", ""]
+            cells += [f"{found['bleu']:.2f}{mark}", f"{found['exact_match']:.1f}"] if found else ["", ""]
         if any(cells):
             rows.append([part.name, *cells])
     return markdown_table(head, rows)
@@ -125,9 +124,9 @@ def _systems(group: Group) -> str:
     for member in group.members:
         scores, name = comparison.evaluations[member.name], member.name
         span = comparison.intervals[name]["bleu"]
-        first = [f"{scores.bleu:.2f}{comparison.mark(name, 'bleu')}", f"{span.low:.1f}–{span.high:.1f}"]
-        first += [f"{scores.chrf:.2f}", f"{scores.exact_match:.1f}{comparison.mark(name, 'exact_match')}"]
-        rows.append([name, *first, f"{scores.kendall:.3f}", *_spent(member)])
+        first = [f"{scores['bleu']:.2f}{comparison.mark(name, 'bleu')}", f"{span.low:.1f}–{span.high:.1f}"]
+        first += [f"{scores['chrf']:.2f}", f"{scores['exact_match']:.1f}{comparison.mark(name, 'exact_match')}"]
+        rows.append([name, *first, f"{scores['kendall']:.3f}", *_spent(member)])
     return markdown_table([*head, "proved", "failed"], rows)
 
 
@@ -135,7 +134,7 @@ def _stages(group: Group) -> str:
     """What each stage brought over its input (the paper's Table 2)."""
     rows = []
     for depth, member in group.chains():
-        bleu = f"{group.comparison.evaluations[member.name].bleu:.2f}" if group.comparison else ""
+        bleu = f"{group.comparison.evaluations[member.name]['bleu']:.2f}" if group.comparison else ""
         step = group.step(member)
         told = (
             [f"{step.difference:+.2f}", f"{step.low:+.2f} to {step.high:+.2f}", f"{step.p:.3f}"] if step else [""] * 3
@@ -150,19 +149,13 @@ def _spent(member: Member) -> list[str]:
         return [""] * 6
     seconds = [entry.seconds for entry in member.entries]
     numbers = (median(seconds), float(np.percentile(seconds, 95)), max(seconds))
-    proofs = [_is_proved(entry.result) for entry in member.entries if "proved" in entry.result]
+    proofs = [entry.outcome.is_proved for entry in member.entries if entry.outcome.proved is not None]
     share = f"{100 * sum(proofs) / len(member.entries):.0f} %" if proofs else ""
     failed = sum(not entry.ok for entry in member.entries)
     return [*(f"{number:.2f}" for number in numbers), _peak_memory(member.entries), share, str(failed)]
 
 
-def _is_proved(result: Mapping[str, Any]) -> bool:
-    """Whether the optimum is proved; for a bag that was cut, that of each of its runs."""
-    runs = result.get("runs") or [result]
-    return all(run.get("proved") is True for run in runs)
-
-
-def _by_size(group: Group, cell: Callable[[Any], str]) -> str:
+def _by_size(group: Group, cell: Callable[[SizeClass], str]) -> str:
     if group.comparison is None:
         return ""
     evaluations = group.comparison.evaluations
@@ -198,8 +191,8 @@ def _peak_memory(entries: Sequence[Entry]) -> str:
 
 
 def _mean_phrases(entries: Sequence[Entry]) -> str:
-    """Those of whole bags: a cut one has phrases run by run (the paper's Figure 5)."""
-    found = [entry.result["phrases"] for entry in entries if isinstance(entry.result.get("phrases"), int)]
+    """Those of whole bags: one that was cut has phrases piece by piece (the paper's Figure 5)."""
+    found = [entry.outcome.phrases for entry in entries if entry.outcome.phrases is not None]
     return f"{fmean(found):.0f}" if found else ""
 
 
@@ -215,11 +208,11 @@ def _oracles(groups: Sequence[Group]) -> str:
                 continue
             references = group.references
             scores = [
-                f"{evaluate(member.oracles[kind], references).bleu:.2f}" if kind in member.oracles else ""
+                f"{evaluate(member.oracles[kind], references)['bleu']:.2f}" if kind in member.oracles else ""
                 for kind in kinds
             ]
             order = member.settings.get("model_order")
-            best = f"{group.comparison.evaluations[member.name].bleu:.2f}"
+            best = f"{group.comparison.evaluations[member.name]['bleu']:.2f}"
             rows.append([member.name, str(len(group.bags)), f"{order}-gram" if order else "", best, *scores])
     return markdown_table(["system", "bags", "first pass", "best", *(f"oracle, {kind}" for kind in kinds)], rows)
 

@@ -3,26 +3,26 @@
 search_errors  for each run of another algorithm with the same rules and model: how many of its bags have the best cost
 Errors         the counts of one run
 
-A bag that was cut is compared run by run, because each of its runs was searched by itself. Where the other algorithm
-came down to other fallback rules, its strings are of another language, and the costs tell nothing.
+A bag that was cut is compared piece by piece, because each piece was searched by itself. Where the other algorithm came
+down to other fallback rules, its strings are of another language, and the costs tell nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from gyro.report_data import Member
+from gyro.report.data import Member
+from gyro.run.outcome import PRUNED_LESS, RULES, Search
 
 # Costs are written with four decimals, and summed up in single precision by OpenFst.
 TOLERANCE = 2e-3
 _EXACT = "exact"
 _SAME = ("index", "model", "rules", "phrase_cost", "max_tokens")
-_LOOSER_PRUNING = "pruned less"  # the rules are those that were asked for
 
 
 class Errors(NamedTuple):
-    """What became of the bags and runs of cut bags that a search ordered: best, dearer, or by other rules."""
+    """What became of the bags and pieces of bags that a search ordered: best, dearer, or by other rules."""
 
     name: str
     best: int
@@ -42,23 +42,19 @@ def _key(member: Member) -> tuple[object, ...]:
 
 
 def _count(member: Member, exact: Member) -> Errors:
-    proved = {entry.result["id"]: entry.result for entry in exact.entries}
+    proved = {entry.outcome.id: entry.outcome for entry in exact.entries}
     counts = {"best": 0, "dearer": 0, "other_rules": 0}
-    for result in member.records():
-        for found, best in zip(_parts(result), _parts(proved[result["id"]]), strict=True):
-            if not best.get("proved"):
+    for outcome in (entry.outcome for entry in member.entries if entry.ok):
+        for found, best in zip(outcome.searches, proved[outcome.id].searches, strict=True):
+            if not best.proved or found.cost is None or best.cost is None:
                 continue
             if _rules(found) != _rules(best):
                 counts["other_rules"] += 1
             else:
-                counts["best" if found["cost"] <= best["cost"] + TOLERANCE else "dearer"] += 1
+                counts["best" if found.cost <= best.cost + TOLERANCE else "dearer"] += 1
     return Errors(member.name, **counts)
 
 
-def _parts(result: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    return result.get("runs") or [result]
-
-
-def _rules(part: Mapping[str, Any]) -> str:
-    rung = str(part.get("rung"))
-    return "rules" if rung == _LOOSER_PRUNING else rung
+def _rules(search: Search) -> str | None:
+    """The rules that an order was made by; those of a wider β are the ones that were asked for."""
+    return RULES if search.rung == PRUNED_LESS else search.rung

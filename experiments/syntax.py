@@ -19,30 +19,30 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from comparison.best_first_model import TAGGER, BestFirstModel, ModelSettings, load_model
-from comparison.best_first_system import BestFirstSystem, GenerationSettings
-from comparison.best_first_training import DevScore, Iteration, read_history, train
-from comparison.best_first_treebank import ccg_training, dependency_training
+from comparison.best_first.model import TAGGER, BestFirstModel, ModelSettings, load_model
+from comparison.best_first.system import BestFirstSystem, GenerationSettings
+from comparison.best_first.training import DevScore, Iteration, read_history, train
+from comparison.best_first.treebank import ccg_training, dependency_training
 from experiments.description import folder_name
 from experiments.laboratory import Step
 from experiments.syntax_description import Decode, GyroTable, LearnerTable, SyntaxExperiment
 from grammars.annotation import Annotation, TreebankSentence, likely_categories, read_treebank, sentence_to_bag
-from grammars.ccg_tagger import MultiTagger, load_tagger
-from gyro.annotated_bag import AnnotatedBag
-from gyro.bag import Bag
-from gyro.corpus import Normalisation, is_token, read_sentences
+from grammars.ccg.tagger import MultiTagger, load_tagger
 from gyro.errors import InputError
-from gyro.evaluation import evaluate
 from gyro.files import read_json, write_atomically, write_json, write_text
-from gyro.generation import Generator
-from gyro.index import open_index
-from gyro.index_build import build_index
+from gyro.index.build import build_index
+from gyro.index.reader import open_index
+from gyro.notation import parse_size
+from gyro.pipeline.stamp import fingerprint, make_once
 from gyro.pool import Failure, run_tasks
-from gyro.run_folder import RunFolder
-from gyro.settings import parse_size
-from gyro.stage import fingerprint, run_stage
-from lm.estimate import estimate_model
-from lm.kenlm_model import load_model as load_language_model
+from gyro.run.folder import RunFolder
+from gyro.score.evaluation import evaluate
+from gyro.search.generator import Generator
+from gyro.text.annotated_bag import AnnotatedBag
+from gyro.text.bag import Bag
+from gyro.text.corpus import Normalisation, is_token, read_sentences
+from lm.kenlm.estimate import estimate_model
+from lm.kenlm.model import load_model as load_language_model
 from lm.model import LanguageModel
 
 NBEST = 10
@@ -139,7 +139,7 @@ class SyntaxLaboratory:
                     words = (tree.words for tree in read_treebank(path) if all(map(is_token, tree.words)))
                     file.writelines(" ".join(tokens) + "\n" for tokens in words)
 
-        run_stage("text", self.text, {"files": [fingerprint(path) for path in (*files, *treebank)]}, make)
+        make_once("text", self.text, {"files": [fingerprint(path) for path in (*files, *treebank)]}, make)
 
     def _make_index(self) -> None:
         table = self.experiment.text
@@ -148,7 +148,7 @@ class SyntaxLaboratory:
         def make() -> None:
             build_index(read_sentences([self.text], SPLIT), self.index, memory=parse_size(table.memory), **options)
 
-        run_stage("index", self.index, {"text": fingerprint(self.text), "order": table.index_order}, make)
+        make_once("index", self.index, {"text": fingerprint(self.text), "order": table.index_order}, make)
 
     def _make_model(self) -> None:
         table = self.experiment.text
@@ -158,7 +158,7 @@ class SyntaxLaboratory:
             sentences = read_sentences([self.text], SPLIT)
             estimate_model(sentences, self.model_file, memory=parse_size(table.memory), **options)
 
-        run_stage("model", self.model_file, {"text": fingerprint(self.text), "order": table.order}, make)
+        make_once("model", self.model_file, {"text": fingerprint(self.text), "order": table.order}, make)
 
     @cached_property
     def language_model(self) -> LanguageModel:
@@ -341,8 +341,8 @@ def score_model(bags: Sequence[Bag], limit: float, language_model: LanguageModel
     """Decode the bags one after the other in this process: a training is one of several processes already."""
     system = BestFirstSystem(m, GenerationSettings(limit), language_model)
     system.warm_up()
-    outputs = [system.order(bag) for bag in bags]
-    bleu = evaluate([output.words for output in outputs], [bag.reference or () for bag in bags]).bleu
+    outputs = [system.decode(bag) for bag in bags]
+    bleu = evaluate([output.words for output in outputs], [bag.reference or () for bag in bags])["bleu"]
     return DevScore(
         bleu,
         sum(len(output.words) for output in outputs) / max(sum(map(len, bags)), 1),

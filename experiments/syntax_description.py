@@ -20,10 +20,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
-from comparison.best_first_model import ModelSettings
+from comparison.best_first.model import ModelSettings
 from experiments.description import folder_name, read_description
 from gyro.errors import InputError
-from gyro.settings import Settings, from_table, parse_size
+from gyro.notation import from_table, parse_size
+from gyro.search.settings import Settings
 
 KIND = "syntax"
 SETS = ("dev", "test")

@@ -14,8 +14,8 @@ from statistics import fmean
 from experiments.estimate import TEXT_SECONDS, Estimate
 from experiments.laboratory import Step
 from experiments.syntax import SyntaxLaboratory, TrainingStep
-from gyro.corpus import read_lines
-from gyro.run_folder import RunFolder
+from gyro.run.folder import RunFolder
+from gyro.text.corpus import read_lines
 
 # Seconds of one process: rough figures, rather high, for when nothing of the kind is finished.
 SENTENCE_SECONDS = {"dependency": 0.03, "ccg": 0.03}

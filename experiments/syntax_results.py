@@ -19,20 +19,21 @@ from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 
-from comparison.best_first_training import Iteration
+from comparison.best_first.system import decoded_outcomes
+from comparison.best_first.training import Iteration
 from experiments.markdown import markdown_table
 from experiments.syntax import SyntaxLaboratory
 from experiments.syntax_description import Decode, DecodeTable
 from experiments.syntax_figure import write_convergence, write_time_limits
-from grammars.ccg_derivation import leaves, read_auto
-from grammars.ccg_report import ConversionReport, convert_all
+from grammars.ccg.derivation import leaves, read_auto
+from grammars.ccg.report import ConversionReport, convert_all
 from grammars.conllu import is_projective, read_conllu
-from gyro.corpus import read_lines
-from gyro.evaluation import class_order, evaluate, measure
 from gyro.files import read_json, write_text
-from gyro.report import write_report
-from gyro.run_folder import Run, RunFolder, open_run
-from gyro.significance import Comparison, compare_statistics
+from gyro.report.page import write_report
+from gyro.run.folder import Run, RunFolder, open_run
+from gyro.score.evaluation import class_order, evaluate, measure
+from gyro.score.significance import Comparison, compare_statistics
+from gyro.text.corpus import read_lines
 from gyro.version import __version__, versions
 
 LENGTHS = (5, 10, 20, 40, 80)  # those of the 2011 paper's Table 4
@@ -61,17 +62,17 @@ class Measured:
 
     @cached_property
     def bleu(self) -> float:
-        return evaluate(self.outputs, self.references).bleu
+        return evaluate(self.outputs, self.references)["bleu"]
 
     def bleu_up_to(self, length: int) -> float | None:
         """BLEU of the bags of at most so many tokens."""
         pairs = [(o, r) for o, r in zip(self.outputs, self.references, strict=True) if len(r) <= length]
-        return evaluate([o for o, _ in pairs], [r for _, r in pairs]).bleu if pairs else None
+        return evaluate([o for o, _ in pairs], [r for _, r in pairs])["bleu"] if pairs else None
 
     @property
     def cells(self) -> list[str]:
         """The columns of HEAD."""
-        match = evaluate(self.outputs, self.references).exact_match
+        match = evaluate(self.outputs, self.references)["exact_match"]
         first = [str(len(self.references)), f"{self.bleu:.2f}", *map(_percent, (self.length_ratio, self.timeout_ratio))]
         return [*first, f"{match:.1f}", f"{self.seconds:.2f}", f"{self.expanded:.0f}" if self.expanded else ""]
 
@@ -81,14 +82,14 @@ def measure_run(folder: Path) -> Measured | None:
     if not RunFolder(folder).is_finished:
         return None
     run = open_run(folder)
-    known = [result for result in run.results if result["status"] == "ok"]
+    known = decoded_outcomes(folder)
     words = sum(len(line.split()) for line in run.best())
     return Measured(
         run,
         length_ratio=words / max(sum(map(len, run.bags)), 1),
-        timeout_ratio=sum(bool(result.get("timed_out")) for result in known) / max(len(known), 1),
+        timeout_ratio=sum(outcome.timed_out for outcome in known) / max(len(known), 1),
         seconds=fmean(float(json.loads(line)["seconds"]) for line in read_lines(run.folder.times)),
-        expanded=fmean(result.get("expanded", 0) for result in known) if known else 0.0,
+        expanded=fmean(outcome.expanded for outcome in known) if known else 0.0,
     )
 
 
@@ -280,10 +281,15 @@ def _compared(laboratory: SyntaxLaboratory, comparison: Comparison) -> Iterator[
     rows = []
     for name, scores in comparison.evaluations.items():
         cells, span = runs[name].cells, comparison.intervals[name]["bleu"]
-        row = [name, cells[0], f"{scores.bleu:.2f}{comparison.mark(name, 'bleu')}", f"{span.low:.1f}–{span.high:.1f}"]
+        row = [
+            name,
+            cells[0],
+            f"{scores['bleu']:.2f}{comparison.mark(name, 'bleu')}",
+            f"{span.low:.1f}–{span.high:.1f}",
+        ]
         step = comparison.differences[name]["bleu"] if name != comparison.baseline else None
         row += ["", ""] if step is None else [f"{step.difference:+.2f}", f"{step.p:.3f}"]
-        rows.append([*row, f"{scores.chrf:.2f}", *cells[2:6]])
+        rows.append([*row, f"{scores['chrf']:.2f}", *cells[2:6]])
     yield markdown_table(head, rows)
     yield (
         f"Marks and p-values: paired bootstrap against {comparison.baseline!r}, {comparison.samples} samples; "
@@ -293,7 +299,7 @@ def _compared(laboratory: SyntaxLaboratory, comparison: Comparison) -> Iterator[
     classes = class_order(size for rows_of in by_size.values() for size in rows_of)
     first = next(iter(by_size.values()))
     lines = [["bags", *(str(first[size].sentences) for size in classes)]]
-    lines += [[name, *(f"{of[size].bleu:.1f}" for size in classes)] for name, of in by_size.items()]
+    lines += [[name, *(f"{of[size]['bleu']:.1f}" for size in classes)] for name, of in by_size.items()]
     yield markdown_table(["tokens", *classes], lines)
 
 

@@ -18,15 +18,15 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from grammars import ccg_grammar
 from grammars.base_phrase import base_noun_phrases
-from grammars.ccg_derivation import Derivation, leaves, read_auto
+from grammars.ccg import grammar as ccg_grammar
+from grammars.ccg.derivation import Derivation, leaves, read_auto
 from grammars.conllu import ConlluSentence, read_conllu
-from gyro.annotated_bag import AnnotatedBag
 from gyro.errors import InputError
+from gyro.text.annotated_bag import AnnotatedBag
 
 if TYPE_CHECKING:
-    from grammars.ccg_tagger import MultiTagger
+    from grammars.ccg.tagger import MultiTagger
 
 TAGS = ("xpos", "upos")
 NO_TAG = ("_", "XX")  # in CoNLL-U; in derivations of a parser that does not tag

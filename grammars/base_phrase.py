@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grammars.conllu import ConlluSentence, ConlluToken
-from gyro.corpus import ROOT
+from gyro.text.corpus import ROOT
 
 NOMINAL = frozenset({"NOUN", "PROPN", "PRON", "NUM", "SYM"})
 # What stands before the head of a base noun phrase and belongs to it. Subtypes like det:predet are included.

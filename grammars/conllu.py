@@ -7,7 +7,7 @@ conllu_text     a sentence as the lines of such a file
 write_conllu    write sentences to an open file
 is_projective   does no arc of the tree cross another?
 tree_to_conllu  a tree of spaCy's as such a sentence
-is_usable       are all forms tokens in the sense of gyro.corpus?
+is_usable       are all forms tokens in the sense of gyro.text.corpus?
 
 Reading and writing gives the same bytes, if lines end in a line feed and one empty line ends each sentence, as the
 standard has it (https://universaldependencies.org/format.html).
@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import IO
 
-from gyro.corpus import ROOT, is_token, read_lines
 from gyro.errors import InputError
-from gyro.parsing import ParsedTree
+from gyro.text.corpus import ROOT, is_token, read_lines
+from gyro.text.parsing import ParsedTree
 
 COLUMNS = 10
 SENT_ID = "# sent_id ="
@@ -139,7 +139,7 @@ def is_projective(heads: Sequence[int | None]) -> bool:
 
 
 def is_usable(sentence: ConlluSentence) -> bool:
-    """Are all forms tokens in the sense of gyro.corpus? CoNLL-U allows blanks within a form; bags and models do not.
+    """Are all forms tokens in the sense of gyro.text.corpus? CoNLL-U allows blanks in a form; bags and models do not.
 
     >>> is_usable(ConlluSentence((ConlluToken("10 000"),)))
     False

@@ -9,6 +9,16 @@ The whole of the short way:
     orders = gyro.order("the dog saw the cat .".split(), index=index, model=model)
     print(orders.best(), orders.nbest(10))
     orders.write("bag.fst")
+
+The rooms, from what all stand on to what people see: text; index, lattice and score; run; search and report; pipeline
+and cli. Beside them stand the packages grammars, lm, rescoring and comparison. At the root are
+
+errors      mistakes of the user's and what commands make of them
+files       files that are written whole or not at all
+notation    sizes, spans and tables as people write them
+pool        tasks in worker processes, each a worker; memory is what they may take
+row_table   the hash table of compiled code
+version     the version, in one place
 """
 
 from __future__ import annotations
@@ -20,14 +30,14 @@ from gyro.version import __version__
 
 # Loaded on first use: a command that needs no lattice does not pay for OpenFst.
 _API = {
-    "open_index": "gyro.index",
-    "load_model": "lm.kenlm_model",
-    "order": "gyro.generation",
-    "Settings": "gyro.settings",
-    "Generator": "gyro.generation",
-    "Bag": "gyro.bag",
-    "read_bags": "gyro.bag_file",
-    "Lattice": "gyro.lattice",
+    "open_index": "gyro.index.reader",
+    "load_model": "lm.kenlm.model",
+    "order": "gyro.search.generator",
+    "Settings": "gyro.search.settings",
+    "Generator": "gyro.search.generator",
+    "Bag": "gyro.text.bag",
+    "read_bags": "gyro.text.bag_file",
+    "Lattice": "gyro.lattice.lattice",
     "GyroError": "gyro.errors",
 }
 

@@ -1,42 +1,39 @@
 """Worker processes with limits: each task gets so much time and memory, and one that fails harms no other.
 
-run_tasks  run a function over tasks in forked processes; yield each task's end as it comes
-Ended      a task, its result or failure, its seconds and its peak memory in bytes
-Failure    why a task has no result, in one line
+run_tasks     run a function over tasks in forked processes; yield each task's end as it comes
+stream_tasks  run a function over a stream of tasks without a known end; yield the results in order
+Ended         a task, its result or failure, its seconds and its peak memory in bytes
+Failure       why a task has no result, in one line
 
-Workers are forked, so they share the parent's mapped index and model and see the tasks without any transport. Only the
-number of a task goes to a worker, and JSON comes back. Memory is what the worker has taken since it was forked: mapped
-files and what the parent had loaded before are shared and do not count.
+Workers are forked, so they share the parent's mapped index and model. The tasks of `run_tasks` they see without any
+transport: only the number of a task goes to a worker, and JSON comes back. Memory is what the worker has taken since it
+was forked: mapped files and what the parent had loaded before are shared and do not count.
 """
 
 from __future__ import annotations
 
-import ctypes
 import json
-import logging
-import multiprocessing
 import os
-import signal
-import sys
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from queue import SimpleQueue
+from typing import Generic, NamedTuple, TypeVar
 
-import psutil
-
-from gyro.errors import GyroError, InputError
+from gyro.errors import GyroError, InputError, ResourceError
+from gyro.memory import peak_memory, reset_peak
+from gyro.worker import Worker, Workers, answer
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _POLL_SECONDS = 0.05
-_PR_SET_PDEATHSIG = 1
-_log = logging.getLogger(__name__)
+_TASKS_AHEAD = 2  # for each process of a stream: one to work on, one at hand
 
 
 @dataclass(frozen=True)
@@ -82,56 +79,40 @@ def run_tasks(
         pool.kill()
 
 
-class _Worker:
-    """A forked process, the parent's end of its pipe, and the task that it has."""
+def stream_tasks(tasks: Iterable[T], work: Callable[[T], R], *, jobs: int) -> Iterator[R]:
+    """Yield the result of every task, in order; tasks and results are JSON values.
 
-    def __init__(self, process: BaseProcess, pipe: Connection, inherited: int) -> None:
-        self.process = process
-        self.pipe = pipe
-        self.inherited = inherited
-        self.status = psutil.Process(process.pid)
-        self.task = -1
-        self.started = 0.0
-        self.peak = 0
+    >>> list(stream_tasks(iter([[1, 2], [3]]), sum, jobs=2))
+    [3, 3]
 
-    @property
-    def busy(self) -> bool:
-        return self.task >= 0
-
-    def assign(self, task: int) -> None:
-        self.pipe.send_bytes(b"%d" % task)
-        self.task, self.started, self.peak = task, time.monotonic(), 0
-
-    def memory(self) -> int:
-        """The bytes that the process holds now; 0 when it is gone."""
-        try:
-            held = _private_memory(self.status) - self.inherited
-        except psutil.Error:
-            held = 0
-        self.peak = max(self.peak, held)
-        return held
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.join()
-        self.process.close()
-        self.pipe.close()
+    No more than two tasks a process are taken before their results are, so a long stream fits into the memory. What a
+    task raises ends the stream, as does a process that dies.
+    """
+    if jobs < 1:
+        raise InputError(f"found {jobs} jobs; 1 or more are allowed")
+    stream: _Stream[T, R] = _Stream(work)
+    try:
+        yield from stream.run(iter(tasks), jobs)
+    finally:
+        stream.kill()
 
 
-class _Pool(Generic[T, R]):
+class _Pool(Workers, Generic[T, R]):
+    """Workers that get the numbers of tasks, one at a time, and are ended at a limit."""
+
     def __init__(
         self, tasks: Sequence[T], work: Callable[[T], R], time_limit: float | None, memory_limit: int | None
     ) -> None:
+        super().__init__(self._serve)
         self.tasks = tasks
         self.work = work
         self.time_limit = time_limit
         self.memory_limit = memory_limit
-        self.workers: list[_Worker] = []
 
     def run(self, jobs: int) -> Iterator[Ended[T, R]]:
         waiting = iter(range(len(self.tasks)))
         for task in (next(waiting, -1) for _ in range(min(jobs, len(self.tasks)))):
-            self._fork().assign(task)
+            self.fork().assign(task)
         next_look = 0.0
         while any(worker.busy for worker in self.workers):
             ready = wait([worker.pipe for worker in self.workers if worker.busy], _POLL_SECONDS)
@@ -144,44 +125,18 @@ class _Pool(Generic[T, R]):
                     self._give(task)
             yield from ended
 
-    def kill(self) -> None:
-        while self.workers:
-            self.workers.pop().kill()
-
     def _give(self, task: int) -> None:
         """Hand a task to an idle worker, or to a new one when that has died meanwhile."""
         idle = next((worker for worker in self.workers if not worker.busy), None)
         try:
-            (idle or self._fork()).assign(task)
+            (idle or self.fork()).assign(task)
         except OSError:
             if idle is None:
                 raise
-            self._remove(idle)
-            self._fork().assign(task)
+            self.remove(idle)
+            self.fork().assign(task)
 
-    def _fork(self) -> _Worker:
-        context = multiprocessing.get_context("fork")
-        ours, theirs = context.Pipe()
-        inherited = _private_memory(psutil.Process())
-        foreign = [ours, *(worker.pipe for worker in self.workers)]
-        serve = _Server(self.tasks, self.work, theirs, foreign, os.getpid(), inherited).run
-        process = context.Process(target=serve, daemon=True)
-        # A Ctrl-C between the fork and the child's own signal settings would give it a KeyboardInterrupt.
-        previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            process.start()
-            theirs.close()
-            worker = _Worker(process, ours, inherited)
-            self.workers.append(worker)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
-        return worker
-
-    def _remove(self, worker: _Worker) -> None:
-        self.workers.remove(worker)
-        worker.kill()
-
-    def _collect(self, worker: _Worker) -> Ended[T, R]:
+    def _collect(self, worker: Worker) -> Ended[T, R]:
         """Read the worker's answer, or find out how it died."""
         try:
             reply = json.loads(worker.pipe.recv_bytes())
@@ -194,7 +149,7 @@ class _Pool(Generic[T, R]):
         result = Failure(reply["failure"]) if "failure" in reply else reply["result"]
         return self._end(worker, result, replace=grown)
 
-    def _look_at(self, worker: _Worker) -> Ended[T, R] | None:
+    def _look_at(self, worker: Worker) -> Ended[T, R] | None:
         """End a busy worker that is over a limit."""
         if not worker.busy:
             return None
@@ -205,88 +160,77 @@ class _Pool(Generic[T, R]):
             return self._end(worker, Failure(f"memory limit of {_size(self.memory_limit)} reached"), replace=True)
         return None
 
-    def _end(self, worker: _Worker, result: R | Failure, *, replace: bool) -> Ended[T, R]:
+    def _end(self, worker: Worker, result: R | Failure, *, replace: bool) -> Ended[T, R]:
         ended = Ended(self.tasks[worker.task], result, time.monotonic() - worker.started, worker.peak)
         worker.task = -1
         if replace:
-            self._remove(worker)
+            self.remove(worker)
         return ended
 
-
-class _Server(Generic[T, R]):
-    """The worker's side: read the number of a task, do it, answer in JSON."""
-
-    def __init__(
-        self,
-        tasks: Sequence[T],
-        work: Callable[[T], R],
-        pipe: Connection,
-        foreign: Sequence[Connection],
-        parent: int,
-        inherited: int,
-    ) -> None:
-        self.tasks = tasks
-        self.work = work
-        self.pipe = pipe
-        self.foreign = foreign
-        self.parent = parent
-        self.inherited = inherited
-
-    def run(self) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        _die_with_parent(self.parent)
-        for pipe in self.foreign:
-            pipe.close()  # else the death of the parent would not close them
+    def _serve(self, pipe: Connection, inherited: int) -> None:
+        """The worker's side: read the number of a task, do it, answer in JSON."""
         while True:
-            try:
-                task = int(self.pipe.recv_bytes())
-                self.pipe.send_bytes(self._answer(task))
-            except (EOFError, OSError):
-                return  # the parent is gone
-
-    def _answer(self, task: int) -> bytes:
-        _reset_peak()
-        try:
-            reply = {"result": self.work(self.tasks[task])}
-            memory = _peak_memory() - self.inherited
-            return json.dumps(reply | {"memory": memory}).encode()
-        except GyroError as error:
-            reason = str(error)
-        except Exception as error:
-            _log.debug("task %d failed", task, exc_info=True)
-            reason = f"{type(error).__name__}: {error}"
-        return json.dumps({"failure": " ".join(reason.split()), "memory": _peak_memory() - self.inherited}).encode()
+            task = self.tasks[int(pipe.recv_bytes())]
+            reset_peak()
+            pipe.send_bytes(answer(self.work, task, lambda: {"memory": peak_memory() - inherited}))
 
 
-def _die_with_parent(parent: int) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before the call above
+class _Stream(Workers, Generic[T, R]):
+    """Workers that take turns; each has the next task at hand while it works on one."""
+
+    def __init__(self, work: Callable[[T], R]) -> None:
+        super().__init__(self._serve)
+        self.work = work
+
+    def run(self, tasks: Iterator[T], jobs: int) -> Iterator[R]:
+        given = deque(self._give(task, turn, jobs) for turn, task in enumerate(islice(tasks, _TASKS_AHEAD * jobs)))
+        turn = len(given)
+        while given:
+            yield self._collect(given.popleft())
+            for task in islice(tasks, 1):
+                given.append(self._give(task, turn, jobs))
+                turn += 1
+
+    def _give(self, task: T, turn: int, jobs: int) -> Worker:
+        """Send the task to the worker whose turn it is; that is the one who answers."""
+        worker = self.workers[turn % jobs] if turn >= jobs else self.fork()
+        with _told_when_killed():
+            worker.pipe.send_bytes(json.dumps(task).encode())
+        return worker
+
+    def _collect(self, worker: Worker) -> R:
+        with _told_when_killed():
+            reply = json.loads(worker.pipe.recv_bytes())
+        if "failure" in reply:
+            raise GyroError(reply["failure"])
+        result: R = reply["result"]
+        return result
+
+    def _serve(self, pipe: Connection, _inherited: int) -> None:
+        """The worker's side; threads read and write, so that neither side ever waits with a full pipe."""
+        tasks: SimpleQueue[bytes] = SimpleQueue()
+        answers: SimpleQueue[bytes] = SimpleQueue()
+        for move in (lambda: tasks.put(pipe.recv_bytes()), lambda: pipe.send_bytes(answers.get())):
+            threading.Thread(target=_repeat, args=(move,), daemon=True).start()
+        while True:
+            answers.put(answer(self.work, json.loads(tasks.get()), dict))
+
+
+def _repeat(move: Callable[[], None]) -> None:
+    """Move messages until the parent is gone; then there is nothing left to work for."""
+    try:
+        while True:
+            move()
+    except (EOFError, OSError):
         os._exit(1)
 
 
-def _private_memory(process: Any) -> int:
-    """Resident bytes apart from mapped files, which all workers share."""
-    memory = process.memory_info()
-    return int(memory.rss - getattr(memory, "shared", 0))
-
-
-def _reset_peak() -> None:
-    """Let Linux count the process' highest memory from here on."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def _peak_memory() -> int:
-    """The highest private memory since `_reset_peak`; where the system does not tell, the present one."""
+@contextmanager
+def _told_when_killed() -> Iterator[None]:
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in lines if line.endswith(" kB")}
-        return (kilobytes["VmHWM"] - kilobytes["RssFile"] - kilobytes["RssShmem"]) * 1024
-    except (OSError, KeyError):
-        return _private_memory(psutil.Process())
+        yield
+    except (EOFError, OSError) as error:
+        raise ResourceError("a process was killed, perhaps for lack of memory; try fewer jobs") from error
 
 
 def _cause(exitcode: int | None) -> str:

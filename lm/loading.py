@@ -1,41 +1,77 @@
-"""Language models by name.
+"""Language models by name: the one way to a model.
 
-load_language_model  open the model that a string names: a file of KenLM's, or `stupid-backoff:INDEX[:ORDER]`
+load_language_model  open the model that a name like `kenlm:news.lm` or `stupid-backoff:news.index:5` stands for
+OwnModels            what the names `kenlm:4` and `stupid-backoff:5` stand for where index and models were made together
+split_name           the kind and the place in a name
+KINDS                the table of kinds; a new kind is a room with a module that has `open_named`, and its line here
+MODEL_HELP           what can be named, for the help of commands
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from gyro.errors import InputError
-from gyro.index import open_index
-from lm.kenlm_model import load_model
-from lm.model import LanguageModel
-from lm.stupid_backoff import StupidBackoff
+
+if TYPE_CHECKING:
+    from lm.model import LanguageModel
 
 
-def _load_stupid_backoff(place: str) -> LanguageModel:
-    match = None if os.path.isdir(place) else re.fullmatch(r"(.+):(\d+)", place)
-    return StupidBackoff(open_index(match[1] if match else place), int(match[2]) if match else None)
+class Entry(NamedTuple):
+    """The module that opens models of a kind, how they are named, and what their columns in n-best lists begin with."""
+
+    module: str
+    help: str
+    column: str
 
 
-KINDS: dict[str, Callable[[str], LanguageModel]] = {"kenlm": load_model, "stupid-backoff": _load_stupid_backoff}
+KINDS = {
+    "kenlm": Entry("lm.kenlm.model", "a KenLM binary or ARPA file", "LM"),
+    "stupid-backoff": Entry("lm.stupid_backoff.model", "stupid-backoff:INDEX[:ORDER]", "SB"),
+}
+DEFAULT_KIND = "kenlm"
+MODEL_HELP = ", or ".join(entry.help for entry in KINDS.values())
 
 
-def load_language_model(name: str) -> LanguageModel:
+@dataclass(frozen=True)
+class OwnModels:
+    """The index and the KenLM models, by order, of a pipeline or an experiment."""
+
+    index: Path | None = None
+    kenlm: Mapping[int, Path] = field(default_factory=dict)
+
+
+class Kind(Protocol):
+    """A module that opens models of one kind."""
+
+    def open_named(self, place: str, own: OwnModels) -> LanguageModel:
+        """The model at the place that stands behind the kind in a name; an order alone means one of its own."""
+
+
+def load_language_model(name: str, own: OwnModels | None = None) -> LanguageModel:
     """Open a model.
 
     load_language_model("news.lm")                    # an ARPA file or a KenLM binary; "kenlm:news.lm" is the same
     load_language_model("stupid-backoff:news.index")  # over the counts of a text index, with its order
     load_language_model("stupid-backoff:news.index:4")
+    load_language_model("stupid-backoff:4", OwnModels(index))
+    """
+    kind, place = split_name(name)
+    if not place:
+        raise InputError(f"found the model {name!r}; {kind}:PLACE is allowed")
+    return cast(Kind, import_module(KINDS[kind].module)).open_named(place, own or OwnModels())
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """The kind of model and where it is; what is there under the whole name is a file of KenLM's.
+
+    >>> split_name("stupid-backoff:5"), split_name("news.lm")
+    (('stupid-backoff', '5'), ('kenlm', 'news.lm'))
     """
     kind, colon, place = name.partition(":")
-    if colon and kind in KINDS and not os.path.exists(name):
-        if not place:
-            raise InputError(f"found the model {name!r}; {kind}:PLACE is allowed")
-        return KINDS[kind](place)
-    if os.path.isdir(name):
-        raise InputError("found a folder; a file of KenLM's, or stupid-backoff:INDEX is allowed", path=name)
-    return load_model(name)
+    return (kind, place) if colon and kind in KINDS and not os.path.exists(name) else (DEFAULT_KIND, name)

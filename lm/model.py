@@ -1,15 +1,16 @@
 """What a language model offers to the rest of the program.
 
-LanguageModel  the protocol: order, normalisation, signature, score of a string, acceptor of a bag
+LanguageModel  the protocol: order, normalisation, signature, score of a string, acceptor of a bag, walkers
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from gyro.automaton import WordAutomaton
-from gyro.corpus import Normalisation
+from gyro.lattice.automaton import WordAutomaton
+from gyro.text.corpus import Normalisation
+from lm.walker import Walker
 
 
 class LanguageModel(Protocol):
@@ -21,7 +22,11 @@ class LanguageModel(Protocol):
 
     @property
     def normalisation(self) -> Normalisation | None:
-        """How its text became tokens; None when nobody knows."""
+        """How its text became tokens; None where no record of it was kept."""
+
+    @property
+    def column(self) -> str:
+        """The name of its scores in n-best lists, like LM4: what kind of model it is, and its order."""
 
     @property
     def signature(self) -> str:
@@ -35,3 +40,6 @@ class LanguageModel(Protocol):
 
         start: the string begins a sentence (else nothing is known of what was before); end: it ends one.
         """
+
+    def walkers(self) -> Callable[[Sequence[str]], Walker]:
+        """A function that makes the walker for given words; what it takes to begin is done once, here."""

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, islice
 
-from gyro.corpus import RESERVED, Heads
 from gyro.errors import InputError
-from gyro.lattice import Hypothesis
-from gyro.nbest import NbestEntry
-from gyro.parsing import parse_sentences
-from lm.dependency_lm import DependencyModel
+from gyro.lattice.lattice import Hypothesis
+from gyro.lattice.nbest import NbestEntry
+from gyro.text.corpus import RESERVED, Heads
+from gyro.text.parsing import parse_sentences
+from lm.dependency.model import DependencyModel
 
 FEATURE = "DEP"
 LISTS_AT_ONCE = 100  # enough strings to fill the parser's batches and processes

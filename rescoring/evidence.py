@@ -7,26 +7,29 @@ read_outputs     the outputs of several systems in JSON Lines, as {"outputs": {"
 read_texts       the outputs of several systems, a file each, one sentence a line
 read_nbest       scored n-best lists, of Moses or as JSON Lines; a string weighs exp(scale · score)
 read_evidence    any of them, or lattices, by the name of the format
+EvidenceFiles    the files of evidence and how they are read
 align            which sentence of the evidence belongs to which lattice: by order or by id
 parse_weights    weights of systems, written like `Online-A=2,UEdin=0`
 
-A sentence that was cut into runs to be ordered is one lattice again by the time it gets here: it goes with the evidence
-of the whole sentence.
+A sentence that was cut into pieces to be ordered is one lattice again by the time it gets here: it goes with the
+evidence of the whole sentence.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import file_digest
 from os import PathLike
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from gyro.corpus import Normalisation, read_lines, tokenize
 from gyro.errors import InputError
 from gyro.files import parse_object
-from gyro.nbest import read_jsonl, read_moses
+from gyro.lattice.nbest import read_jsonl, read_moses
+from gyro.text.corpus import Normalisation, read_lines, tokenize
 from rescoring.posterior import ORDER, Posteriors, ngram_posteriors, string_posteriors
 from rescoring.source import LatticeItem, open_lattices
 
@@ -177,6 +180,57 @@ def read_evidence(
     if format == "moses":
         return read_nbest(paths[0], normalisation, scale=scale)
     return LatticeEvidence(open_lattices(paths[0]), scale, prune)
+
+
+@dataclass(frozen=True)
+class EvidenceFiles:
+    """Files of evidence and how they are read (`read_evidence`); `by` is what brings sentences and lattices together.
+
+    `scale` is that of lattices and n-best lists (default: the scale of our own posteriors).
+    """
+
+    files: tuple[str, ...]
+    normalisation: Normalisation
+    format: str = "outputs"
+    field: str = "outputs"
+    by: str = "order"
+    scale: float | None = None
+    # Not `field`, which is a field of this class.
+    weights: Weights = dataclasses.field(default_factory=dict)
+
+    def read(self, scale: float, prune: float) -> Evidence:
+        """The evidence; `scale` and `prune` are those of our own posteriors."""
+        return read_evidence(
+            self.files,
+            self.format,
+            self.normalisation,
+            field=self.field,
+            weights=self.weights,
+            scale=scale if self.scale is None else self.scale,
+            prune=prune,
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """What tells one evidence from another: how it is read, and the contents of its files."""
+        return {
+            "by": self.by,
+            "format": self.format,
+            "field": self.field,
+            "scale": self.scale,
+            "weights": dict(self.weights),
+            **self.normalisation.to_json(),
+            "files": [_digest(Path(path)) for path in self.files],
+        }
+
+
+def _digest(path: Path) -> str:
+    if path.is_dir():
+        return open_lattices(path).signature
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()[:12]
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", path=path) from error
 
 
 def align(evidence: Evidence, ids: Sequence[str], by: str = "order") -> list[int]:

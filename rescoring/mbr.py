@@ -1,8 +1,6 @@
 """Lattice minimum Bayes risk decoding (Tromble et al. 2008; Blackwood et al. 2010).
 
 MbrParameters  scale, precision, ratio, tokens, word penalty, pruning and share of the evidence
-lmbr           the best string of a lattice under given posteriors
-lmbr_lattice   all its strings, at minus their gains
 MbrDecoder     a lattice made ready once for decoding under many parameters
 
 The gain of a string y, to be maximised over all strings of the lattice, is
@@ -21,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from gyro.errors import InputError
-from gyro.lattice import Hypothesis, Lattice
+from gyro.lattice.lattice import Hypothesis, Lattice
 from rescoring.ngram_paths import Floats, best_path, lattice_arrays
 from rescoring.posterior import ORDER, LatticeNgrams, Posteriors
 
@@ -176,13 +174,3 @@ class MbrDecoder:
 
 def _rounded(gain: Floats) -> Floats:
     return gain.astype(np.float32).astype(np.float64)
-
-
-def lmbr(lattice: Lattice, posteriors: Posteriors, parameters: MbrParameters | None = None) -> Hypothesis:
-    """The string of the lattice with the highest gain under the posteriors; its cost is minus the gain."""
-    return MbrDecoder(lattice).decode(parameters or MbrParameters(), posteriors)
-
-
-def lmbr_lattice(lattice: Lattice, posteriors: Posteriors, parameters: MbrParameters | None = None) -> Lattice:
-    """The lattice with minus the gains as costs, so that n-best lists come out of it."""
-    return MbrDecoder(lattice).to_lattice(parameters or MbrParameters(), posteriors)

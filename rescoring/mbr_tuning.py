@@ -7,7 +7,7 @@ try_grid   BLEU of each of them over all lattices of a source, the best first
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
@@ -16,9 +16,10 @@ import numpy as np
 
 from gyro.errors import GyroError, InputError
 from gyro.pool import Failure, run_tasks
+from gyro.score.bleu import COLUMNS, bleu_scores, bleu_statistics
 from rescoring.mbr import MbrDecoder, MbrParameters
-from rescoring.mbr_run import MbrTask
-from rescoring.tuning import bleu_statistics, corpus_bleu
+from rescoring.posterior import Posteriors
+from rescoring.source import LatticeSource
 
 
 class MbrTrial(NamedTuple):
@@ -40,15 +41,22 @@ def mbr_grid(start: MbrParameters, values: Mapping[str, Sequence[float]]) -> lis
 
 
 def try_grid(
-    task: MbrTask, references: Sequence[Sequence[str]], grid: Sequence[MbrParameters], *, jobs: int = 1
+    source: LatticeSource,
+    posteriors: Callable[[int], Posteriors | None],
+    references: Sequence[Sequence[str]],
+    grid: Sequence[MbrParameters],
+    *,
+    jobs: int = 1,
 ) -> list[MbrTrial]:
-    """Decode every lattice under all parameters; it is made ready once. Equal scores stay in the grid's order."""
-    if len(references) != len(task.source):
-        raise InputError(f"found {len(references)} references for {len(task.source)} lattices")
-    posteriors = task.posteriors()
+    """Decode every lattice under all parameters; it is made ready once. Equal scores stay in the grid's order.
+
+    `posteriors` are those of MT systems for the lattice with a number.
+    """
+    if len(references) != len(source):
+        raise InputError(f"found {len(references)} references for {len(source)} lattices")
 
     def decode(number: int) -> list[list[int]]:
-        lattice = task.source[number].lattice()
+        lattice = source[number].lattice()
         reference = references[number]
         if lattice is None or lattice.empty():
             return [bleu_statistics((), reference)] * len(grid)
@@ -56,12 +64,12 @@ def try_grid(
         strings = (decoder.decode(parameters, mt=evidence).tokens for parameters in _by_scale(grid))
         return [bleu_statistics(tokens, reference) for tokens in strings]
 
-    sums = np.zeros((len(grid), len(bleu_statistics((), ()))), dtype=np.int64)
-    for ended in run_tasks(range(len(task.source)), decode, jobs=jobs):
+    sums = np.zeros((len(grid), COLUMNS), dtype=np.int64)
+    for ended in run_tasks(range(len(source)), decode, jobs=jobs):
         if isinstance(ended.result, Failure):
-            raise GyroError(f"lattice {task.source[ended.task].id}: {ended.result.reason}")
+            raise GyroError(f"lattice {source[ended.task].id}: {ended.result.reason}")
         sums += np.array(ended.result)
-    scores = dict(zip(_by_scale(grid), corpus_bleu(sums).tolist(), strict=True))
+    scores = dict(zip(_by_scale(grid), bleu_scores(sums).tolist(), strict=True))
     return sorted((MbrTrial(p, round(scores[p], 4)) for p in grid), key=lambda trial: -trial.bleu)
 
 

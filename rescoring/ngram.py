@@ -18,16 +18,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gyro.automaton import WordAutomaton
 from gyro.errors import InputError
-from gyro.lattice import Lattice
+from gyro.lattice.automaton import WordAutomaton
+from gyro.lattice.lattice import Lattice
+from gyro.row_table import RowTable
+from gyro.text.corpus import check_words
 from lm.model import LanguageModel
-from lm.rows import RowTable
-from lm.walker import Walker, walkers_of
+from lm.walker import Walker
 
-Numbers = NDArray[np.int64]
+Ints = NDArray[np.int64]
 Costs = NDArray[np.float64]
-MARKS = ("<s>", "</s>")
+SENTENCE_MARKS = ("<s>", "</s>")
 
 
 def rescore(
@@ -54,7 +55,7 @@ class Rescorer:
             raise InputError("found a weight that is not a finite number")
         if beta is not None and not beta >= 0:
             raise InputError(f"found β = {beta}; a number from 0 is allowed")
-        self._walkers = [(walkers_of(model), weight) for model, weight in models]
+        self._walkers = [(model.walkers(), weight) for model, weight in models]
         self._keep = keep
         self._beta = beta
 
@@ -62,7 +63,7 @@ class Rescorer:
         """The lattice with its new costs."""
         if lattice.empty():
             return lattice
-        _check_words(lattice.words)
+        check_words(lattice.words, SENTENCE_MARKS)
         arcs = _lattice_to_arcs(lattice, self._keep)
         for walkers, weight in self._walkers:
             arcs = _expand(arcs, walkers(lattice.words), weight)
@@ -73,9 +74,9 @@ class Rescorer:
 
 
 def string_costs(walkers: Callable[[Sequence[str]], Walker], strings: Sequence[tuple[str, ...]]) -> Costs:
-    """The costs of strings under the model that the walkers are of (`lm.walker.walkers_of`)."""
+    """The costs of strings under the model that the walkers are of (`LanguageModel.walkers`)."""
     words = sorted({token for string in strings for token in string})
-    _check_words(words)
+    check_words(words, SENTENCE_MARKS)
     number = {word: i for i, word in enumerate(words)}
     walker = walkers(words)
     lengths = np.array([len(string) for string in strings], np.int64)
@@ -114,9 +115,9 @@ def lattice_costs(lattice: Lattice, strings: Sequence[tuple[str, ...]]) -> Costs
 class _Arcs(NamedTuple):
     """A lattice in double precision: start 0, arcs sorted by source and leading to higher states."""
 
-    source: Numbers
-    word: Numbers
-    target: Numbers
+    source: Ints
+    word: Ints
+    target: Ints
     cost: Costs
     final: Costs  # a cost for each state; infinite where no string ends
 
@@ -134,9 +135,9 @@ def _expand(arcs: _Arcs, walker: Walker, weight: float) -> _Arcs:
     level = _levels(arcs.source, arcs.target, len(arcs.final))
     first = np.searchsorted(arcs.source, np.arange(len(arcs.final) + 1))
     pairs, steps = RowTable(2), _Steps(walker)
-    waiting: list[list[Numbers]] = [[] for _ in range(int(level.max()) + 1)]
+    waiting: list[list[Ints]] = [[] for _ in range(int(level.max()) + 1)]
     waiting[0].append(pairs.number(np.array([[0, walker.start]])))
-    parts: list[tuple[Numbers, Numbers, Numbers, Costs]] = []
+    parts: list[tuple[Ints, Ints, Ints, Costs]] = []
     for here in waiting:
         sources = np.concatenate(here)
         state, context = pairs.rows[sources].T
@@ -152,7 +153,7 @@ def _expand(arcs: _Arcs, walker: Walker, weight: float) -> _Arcs:
     return _join(arcs, parts, pairs, level, weight * walker.end(pairs.rows[:, 1]))
 
 
-def _arcs_of(sources: Numbers, first: Numbers, last: Numbers) -> tuple[Numbers, Numbers]:
+def _arcs_of(sources: Ints, first: Ints, last: Ints) -> tuple[Ints, Ints]:
     """For the arcs first … last - 1 of every source: the source, and the arc."""
     sizes = last - first
     offset = np.repeat(first - np.cumsum(sizes) + sizes, sizes)
@@ -160,7 +161,7 @@ def _arcs_of(sources: Numbers, first: Numbers, last: Numbers) -> tuple[Numbers, 
 
 
 def _join(
-    arcs: _Arcs, parts: Sequence[tuple[Numbers, Numbers, Numbers, Costs]], pairs: RowTable, level: Numbers, end: Costs
+    arcs: _Arcs, parts: Sequence[tuple[Ints, Ints, Ints, Costs]], pairs: RowTable, level: Ints, end: Costs
 ) -> _Arcs:
     """The arcs of all levels, with the pairs numbered level by level."""
     source, arc, target, cost = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -182,7 +183,7 @@ class _Steps:
         self._after = np.empty(0, np.int64)
         self._cost = np.empty(0)
 
-    def take(self, contexts: Numbers, words: Numbers) -> tuple[Numbers, Costs]:
+    def take(self, contexts: Ints, words: Ints) -> tuple[Ints, Costs]:
         known = len(self._asked)
         numbers = self._asked.number(np.column_stack([contexts, words]))
         if len(self._asked) > known:
@@ -199,9 +200,3 @@ def _levels(source: Any, target: Any, states: Any) -> Any:
     for arc in range(len(source)):
         level[target[arc]] = max(level[target[arc]], level[source[arc]] + 1)
     return level
-
-
-def _check_words(words: Sequence[str]) -> None:
-    for mark in MARKS:
-        if mark in words:
-            raise InputError(f"found the word {mark!r} in a lattice; it is a mark of models; other words are allowed")

@@ -22,9 +22,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gyro.errors import InputError, ResourceError
-from gyro.lattice import Lattice
+from gyro.lattice.lattice import Lattice
+from gyro.row_table import slot_of
 
-Ints = NDArray[np.int32]
+Indices = NDArray[np.int32]
 Keys = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -37,9 +38,9 @@ class ArcArrays:
 
     words: tuple[str, ...]
     num_states: int
-    source: Ints
-    word: Ints
-    target: Ints
+    source: Indices
+    word: Indices
+    target: Indices
     cost: Floats
     final: Floats
     by_target: NDArray[np.int64]
@@ -110,10 +111,10 @@ class NgramGraph:
 
     order: int
     first: NDArray[np.int64]
-    source: Ints
-    target: Ints
-    arc: Ints
-    kind: Ints
+    source: Indices
+    target: Indices
+    arc: Indices
+    kind: Indices
     keys: Keys
     short: int
 
@@ -147,7 +148,7 @@ def expand(arrays: ArcArrays, order: int) -> NgramGraph:
     return NgramGraph(order, first, source, target, arc, kind.astype(np.int32), keys, short)
 
 
-def best_path(graph: NgramGraph, gain: Floats, final_gain: Floats, rank: Ints) -> tuple[list[int], float]:
+def best_path(graph: NgramGraph, gain: Floats, final_gain: Floats, rank: Indices) -> tuple[list[int], float]:
     """The arcs of the graph on the path with the highest sum of gains, and that sum.
 
     Of equal sums the string that comes first wins, where `rank` is the place of each arc's word in the order of words.
@@ -212,17 +213,6 @@ def _prune(source: Any, target: Any, cost: Any, final: Any, by_target: Any, beta
 
 
 @njit(cache=True)
-def _slot_of(slots: Any, history: Any, wanted: Any, since: int) -> Any:
-    """Where the table holds the history among the nodes from `since` on, or has room; older nodes are room too."""
-    last = np.uint64(len(slots) - 1)
-    mixed = np.uint64(wanted) * np.uint64(0x9E3779B97F4A7C15)
-    slot = (mixed ^ (mixed >> np.uint64(32))) & last
-    while slots[slot] >= since and history[slots[slot]] != wanted:
-        slot = (slot + np.uint64(1)) & last
-    return slot
-
-
-@njit(cache=True)
 def _grown(array: Any, used: int, needed: int) -> Any:
     if needed <= len(array):
         return array
@@ -239,7 +229,7 @@ def _expand(num_states: int, source: Any, word: Any, target: Any, base: int, his
     history = np.zeros(room, np.int64)
     from_node, to_node, place = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
     key = np.empty(room, np.int64)
-    slots = np.full(64, -1, np.int64)
+    table = np.empty(64, np.int32)
     nodes, arcs, at = min(1, num_states), 0, 0
     if num_states > 0:
         first[1] = 1
@@ -250,25 +240,27 @@ def _expand(num_states: int, source: Any, word: Any, target: Any, base: int, his
             at += 1
         if arcs + needed > most:
             return first[:0], from_node, to_node, place, key
-        if 2 * needed > len(slots):
-            size = len(slots)
-            while size < 2 * needed:
-                size *= 2
-            slots = np.full(size, -1, np.int64)
+        size = 2
+        while size < 2 * needed:
+            size *= 2
+        table = _grown(table, 0, size)
+        slots = table[:size]
+        slots[:] = -1
         history = _grown(history, nodes, nodes + needed)
         from_node, to_node = _grown(from_node, arcs, arcs + needed), _grown(to_node, arcs, arcs + needed)
         place, key = _grown(place, arcs, arcs + needed), _grown(key, arcs, arcs + needed)
+        histories_of_state = history[nodes:].reshape((-1, 1))
         since = nodes
         for k in range(begin, at):
             for node in range(first[source[k]], first[source[k] + 1]):
                 whole = history[node] * base + word[k] + 1
                 kept = whole % histories
-                slot = _slot_of(slots, history, kept, since)
-                if slots[slot] < since:
-                    slots[slot] = nodes
+                slot = slot_of(slots, histories_of_state, (kept,))
+                if slots[slot] < 0:
+                    slots[slot] = nodes - since
                     history[nodes] = kept
                     nodes += 1
-                from_node[arcs], to_node[arcs], place[arcs], key[arcs] = node, slots[slot], k, whole
+                from_node[arcs], to_node[arcs], place[arcs], key[arcs] = node, since + slots[slot], k, whole
                 arcs += 1
         first[state + 1] = nodes
     return first, from_node[:arcs].copy(), to_node[:arcs].copy(), place[:arcs].copy(), key[:arcs].copy()

@@ -2,6 +2,7 @@
 
 Oracle          the chosen strings and their corpus BLEU
 choose_oracle   one string of each list, by sentence BLEU and then by what makes corpus BLEU better
+choose_rows     the same choice when only the counts for BLEU are there
 LatticeOracle   strings of a lattice that come near the reference: linear BLEU, many weightings in one go
 OracleReport    BLEU of the best strings, of the n-best oracle and of the lattice oracle
 oracle_report   all three for a source of lattices
@@ -21,20 +22,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gyro.errors import InputError
-from gyro.lattice import Lattice
+from gyro.lattice.lattice import Lattice
 from gyro.pool import Failure, run_tasks
+from gyro.score.bleu import COLUMNS, bleu_scores, bleu_statistics
 from rescoring.mbr import MbrDecoder, MbrParameters
 from rescoring.posterior import string_posteriors
 from rescoring.source import LatticeSource
-from rescoring.tuning import ORDER, bleu_statistics, corpus_bleu
 
 Tokens = tuple[str, ...]
+Ints = NDArray[np.int64]
 
 # Weights of linear BLEU that are tried. Strings of a bag have one length, and then precision and θ₀ change nothing; for
 # other lattices a low precision makes longer strings better.
 RATIOS = (0.2, 0.35, 0.5, 0.65, 0.8, 1.0)
 PRECISIONS = (0.3, 0.6, 0.85)
 MOST_ROUNDS = 20
+# Added to the counts of single sentences above order 1, so that those without a long match differ (Lin and Och 2004).
+ADDED = np.array([0, 0, *[0, 1, 1, 1] * 2])
 
 
 @dataclass(frozen=True)
@@ -87,29 +91,32 @@ def choose_oracle(
         np.array([bleu_statistics(string, reference) for string in list_])
         for list_, reference in zip(strings, references, strict=True)
     ]
-    if start is None:
-        chosen = [int(np.argmax(sentence_bleu(table))) for table in statistics]
-    else:
-        chosen = [list_.index(tuple(string)) for list_, string in zip(strings, start, strict=True)]
-    total = sum((table[row] for table, row in zip(statistics, chosen, strict=True)), np.zeros(2 + 2 * ORDER, np.int64))
+    begin = None if start is None else [list_.index(tuple(s)) for list_, s in zip(strings, start, strict=True)]
+    chosen = choose_rows(statistics, begin)
+    total = _sum_of(statistics, chosen)
+    picked = tuple(list_[row] for list_, row in zip(strings, chosen, strict=True))
+    return Oracle(picked, float(bleu_scores(total[None])[0]))
+
+
+def choose_rows(tables: Sequence[Ints], start: Sequence[int] | None = None) -> Ints:
+    """The same choice among statistics: tables with a row for each string of a sentence; gives a row of each."""
+    chosen = np.array([np.argmax(bleu_scores(table + ADDED)) for table in tables] if start is None else start, np.int64)
+    total = _sum_of(tables, chosen)
     for _ in range(MOST_ROUNDS):
         changed = False
-        for sentence, table in enumerate(statistics):
-            scores = corpus_bleu(total - table[chosen[sentence]] + table)
+        for sentence, table in enumerate(tables):
+            scores = bleu_scores(total - table[chosen[sentence]] + table)
             row = int(np.argmax(scores))
             if scores[row] > scores[chosen[sentence]] + 1e-12:
                 total += table[row] - table[chosen[sentence]]
                 chosen[sentence], changed = row, True
         if not changed:
             break
-    picked = tuple(list_[row] for list_, row in zip(strings, chosen, strict=True))
-    return Oracle(picked, float(corpus_bleu(total[None])[0]) if strings else 0.0)
+    return chosen
 
 
-def sentence_bleu(statistics: NDArray[np.int64]) -> NDArray[np.float64]:
-    """BLEU of single sentences, from 0 to 100; one is added to the counts of the orders above 1 (Lin and Och 2004)."""
-    added = np.array([0, 0, 0, *[1] * (ORDER - 1), 0, *[1] * (ORDER - 1)])
-    return corpus_bleu(statistics + added)
+def _sum_of(tables: Sequence[Ints], rows: Ints) -> Ints:
+    return sum((table[row] for table, row in zip(tables, rows, strict=True)), np.zeros(COLUMNS, np.int64))
 
 
 class LatticeOracle:

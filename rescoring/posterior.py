@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from gyro.errors import InputError
-from gyro.lattice import Lattice
+from gyro.lattice.lattice import Lattice
 from rescoring.ngram_paths import (
     ArcArrays,
     Floats,

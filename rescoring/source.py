@@ -22,11 +22,11 @@ from typing import overload
 
 import numpy as np
 
-from gyro.bag import Bag
 from gyro.errors import InputError
-from gyro.lattice import Hypothesis, Lattice
-from gyro.nbest import NbestEntry, read_jsonl, read_moses
-from gyro.run_folder import open_run, words_of
+from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.lattice.nbest import NbestEntry, read_jsonl, read_moses
+from gyro.run.folder import open_run, words_of
+from gyro.text.bag import Bag
 
 MARKS = ("<s>", "</s>")
 FIRST_PASS = "LATTICE"  # the column of n-best lists with the cost that a string had before

@@ -4,8 +4,6 @@ TuningSet        the hypotheses of all sentences: named features, and what corpu
 tuning_set       made of n-best lists with features and of their references
 tune_weights     exact line searches along the features and random directions, with restarts
 Tuned            the weights found, and BLEU at the start and at the end
-bleu_statistics  lengths and n-gram matches of one hypothesis
-corpus_bleu      sacreBLEU's score from sums of these
 
 Along a line w + γ·d, the best hypothesis of a sentence changes at finitely many γ: the corners of the upper envelope of
 straight lines. Between corners nothing changes, so BLEU over the whole line is known after one sweep, and its maximum
@@ -14,7 +12,6 @@ is exact. A step is taken only when it makes BLEU better, so the end is never be
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,11 +21,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gyro.errors import InputError
+from gyro.score.bleu import bleu_scores, bleu_statistics
+from rescoring.oracle import choose_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-ORDER = 4
 
 
 @dataclass(frozen=True)
@@ -47,13 +44,13 @@ class TuningSet:
 
     def bleu(self, weights: Floats) -> float:
         """Corpus BLEU of the hypotheses that the weights choose."""
-        return float(corpus_bleu(self.statistics[self.best(weights)].sum(axis=0)[None])[0])
+        return float(bleu_scores(self.statistics[self.best(weights)].sum(axis=0)[None])[0])
 
     def oracle(self) -> float:
-        """BLEU when for every sentence the hypothesis with most matches is chosen: a mark to look up to."""
-        return float(
-            corpus_bleu(self.statistics[_best_of(_closeness(self.statistics), self.first)].sum(axis=0)[None])[0]
-        )
+        """BLEU of the best choice that is known (rescoring.oracle): what the weights can reach at most, about."""
+        tables = np.split(self.statistics, self.first[1:-1])
+        rows = self.first[:-1] + choose_rows(tables)
+        return float(bleu_scores(self.statistics[rows].sum(axis=0)[None])[0])
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ def line_search(data: TuningSet, weights: Floats, direction: Floats) -> float:
     low, high = edges[:-1], edges[1:]
     with np.errstate(invalid="ignore"):
         wide = high - low > 1e-7  # several corners at minus infinity: no width between them
-    scores = np.where(wide, corpus_bleu(sums), -1.0)
+    scores = np.where(wide, bleu_scores(sums), -1.0)
     here = np.flatnonzero(wide & (low < 0) & (high > 0))
     best = int(np.argmax(scores))
     if len(here) and scores[best] <= scores[here[0]] + 1e-12:
@@ -150,40 +147,6 @@ def line_search(data: TuningSet, weights: Floats, direction: Floats) -> float:
     if low[best] == -np.inf:
         return float(high[best] - 1.0) if high[best] < np.inf else 0.0
     return float(low[best] + 1.0) if high[best] == np.inf else float((low[best] + high[best]) / 2)
-
-
-def bleu_statistics(hypothesis: Sequence[str], reference: Sequence[str]) -> list[int]:
-    """Lengths of both, clipped matches of orders 1 to 4, and n-grams of the hypothesis."""
-    matches, totals = [], []
-    for n in range(1, ORDER + 1):
-        ours = Counter(zip(*(hypothesis[i:] for i in range(n)), strict=False))
-        theirs = Counter(zip(*(reference[i:] for i in range(n)), strict=False))
-        matches.append(sum((ours & theirs).values()))
-        totals.append(sum(ours.values()))
-    return [len(hypothesis), len(reference), *matches, *totals]
-
-
-def corpus_bleu(statistics: NDArray[Any]) -> Floats:
-    """BLEU, from 0 to 100, of each row of summed statistics, with sacreBLEU's exponential smoothing."""
-    sums = np.asarray(statistics, dtype=np.float64)
-    matches, totals = sums[:, 2 : 2 + ORDER], sums[:, 2 + ORDER :]
-    # An order without a match counts as half a match, the next one as a quarter, and so on.
-    halvings = np.cumsum((matches == 0) & (totals > 0), axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precisions = np.where(matches > 0, matches, 0.5**halvings) / totals
-        brevity = np.minimum(0.0, 1.0 - sums[:, 1] / sums[:, 0])
-        logs = np.log(precisions).sum(axis=1) / ORDER
-        scores = 100 * np.exp(brevity + logs)
-    usable = (sums[:, 0] > 0) & (totals > 0).all(axis=1) & (matches[:, 0] > 0)
-    return np.where(usable, scores, 0.0)
-
-
-def _closeness(statistics: Ints) -> Floats:
-    """Smoothed sentence BLEU (one added to the counts above unigrams), for choosing oracles."""
-    counts = statistics[:, 2:].astype(float) + np.array([0.0, 1, 1, 1] * 2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(counts[:, :ORDER] / counts[:, ORDER:]).sum(axis=1)
-    return np.asarray(np.nan_to_num(logs, nan=-1e9, neginf=-1e9))
 
 
 @njit(cache=True)

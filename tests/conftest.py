@@ -8,18 +8,20 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from gyro.corpus import Normalisation, read_sentences
-from gyro.embedded import write_embedded
-from gyro.index import TextIndex, open_index
-from gyro.index_build import build_index
-from lm.estimate import estimate_model
-from lm.kenlm_model import KenlmModel, load_model
+from gyro.index.build import build_index
+from gyro.index.reader import TextIndex, open_index
+from gyro.text.corpus import Normalisation, read_sentences
+from gyro.text.embedded import write_embedded
+from lm.kenlm.estimate import estimate_model
+from lm.kenlm.model import KenlmModel, load_model
+from tests.once import compile_once, is_parallel, make_once
 
 # Compiled code takes its time at the first example, and a test never asserts a time.
 settings.register_profile("gyro", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("gyro")
 
 NORMALISATION = Normalisation("spacy-en", True)
+SPLIT = Normalisation("none", False)  # of the world's own files, whose tokens are made
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,25 @@ class World:
     held_out: list[list[str]]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
+    if is_parallel():
+        compile_once(tmp_path_factory)
+
+
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    folder = tmp_path_factory.mktemp("world")
-    sentences = list(read_sentences([write_embedded("sotu:1961-1963", folder)], NORMALISATION, paragraphs=True))
-    held_out = list(read_sentences([write_embedded("sotu:1964-1967", folder)], NORMALISATION, paragraphs=True))
-    text = folder / "text.tok"
-    text.write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
-    index_path, model_path = folder / "index", folder / "model.lm"
-    build_index(sentences, index_path, order=5, normalisation=NORMALISATION)
-    estimate_model(sentences, model_path, order=3, memory=256 << 20, normalisation=NORMALISATION)
+    folder = make_once(tmp_path_factory, "world", write_world)
+    text, index_path, model_path = (folder / name for name in ("text.tok", "index", "model.lm"))
+    held_out = list(read_sentences([folder / "held_out.tok"], SPLIT))
     return World(text, index_path, model_path, open_index(index_path), load_model(model_path), held_out)
+
+
+def write_world(folder: Path) -> None:
+    """The files of the world."""
+    for name, years in (("text.tok", "sotu:1961-1963"), ("held_out.tok", "sotu:1964-1967")):
+        sentences = read_sentences([write_embedded(years, folder)], NORMALISATION, paragraphs=True)
+        (folder / name).write_text("".join(" ".join(s) + "\n" for s in sentences), encoding="utf-8")
+    text = list(read_sentences([folder / "text.tok"], SPLIT))
+    build_index(text, folder / "index", order=5, normalisation=NORMALISATION)
+    estimate_model(text, folder / "model.lm", order=3, memory=256 << 20, normalisation=NORMALISATION)

@@ -2,8 +2,8 @@
 
 main  reads the arguments and runs the command
 
-Each command is a pair of functions in a module of this package, which is imported only when it is asked for:
-`NAME_arguments(parser)` and `NAME_command(arguments) -> exit code` (a dash in the name is an underscore there).
+Each command is a module of its own name (a dash is an underscore there), which is imported only when it is asked for:
+`add_arguments(parser)`, and `run(arguments)`, which gives the exit code.
 """
 
 from __future__ import annotations
@@ -13,30 +13,31 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from gyro.cli.parser import CommandParser
 from gyro.errors import exit_code
 from gyro.version import __version__
 
 COMMANDS = {
-    "index": ("text", "build an n-gram index over text, merge indexes, or tell what is in one"),
-    "lm": ("text", "estimate a KenLM n-gram model on text"),
-    "bags": ("text", "make bags of words out of reference sentences"),
-    "annotate": ("annotate", "make bags with annotation out of a treebank: tags, heads, noun phrases, lemmas"),
-    "phrases": ("text", "print the phrases of the index that each bag can make, with their counts"),
-    "train": ("train", "train a system that GYRO is compared with, on a treebank"),
-    "generate": ("generate", "order a file of bags: lattices, n-best lists and best strings"),
-    "order": ("generate", "order one bag given at the prompt"),
-    "rescore": ("rescore", "give lattices the costs of other models: n-grams of any order, dependencies"),
-    "dependency-lm": ("dependency", "estimate a dependency language model on text"),
-    "parse": ("parse", "parse text with spaCy: its dependency trees as CoNLL-U"),
-    "ccg": ("ccg", "make CCG derivations out of dependency trees"),
-    "mbr": ("mbr", "decode lattices by minimum Bayes risk, with the posteriors of MT systems if given"),
-    "oracle": ("mbr", "BLEU of the best strings that lattices and n-best lists hold"),
-    "tune": ("tune", "tune weights and MBR parameters on a development set"),
-    "nbest": ("output", "print the n best orders of every bag of a run"),
-    "best": ("output", "print the best order of every bag of a run"),
-    "show": ("output", "draw a lattice as SVG or PNG"),
-    "score": ("score", "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems"),
-    "report": ("report", "write one HTML page on runs: scores, figures, examples, configuration"),
+    "index": "build an n-gram index over text, merge indexes, or tell what is in one",
+    "lm": "estimate a KenLM n-gram model on text",
+    "bags": "make bags of words out of reference sentences",
+    "annotate": "make bags with annotation out of a treebank: tags, heads, noun phrases, lemmas",
+    "phrases": "print the phrases of the index that each bag can make, with their counts",
+    "train": "train a system that GYRO is compared with, on a treebank",
+    "generate": "order a file of bags: lattices, n-best lists and best strings",
+    "order": "order one bag given at the prompt",
+    "rescore": "give lattices the costs of other models: n-grams of any order, dependencies",
+    "dependency-lm": "estimate a dependency language model on text",
+    "parse": "parse text with spaCy: its dependency trees as CoNLL-U",
+    "ccg": "make CCG derivations out of dependency trees",
+    "mbr": "decode lattices by minimum Bayes risk, with the posteriors of MT systems if given",
+    "oracle": "BLEU of the best strings that lattices and n-best lists hold",
+    "tune": "tune weights and MBR parameters on a development set",
+    "nbest": "print the n best orders of every bag of a run",
+    "best": "print the best order of every bag of a run",
+    "show": "draw a lattice as SVG or PNG",
+    "score": "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems",
+    "report": "write one HTML page on runs: scores, figures, examples, configuration",
 }
 
 _EPILOG = """\
@@ -52,14 +53,14 @@ from text to orders:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, 1 when some bags failed, or 2 for a mistake of the user's."""
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser(words[0] if words else "")
+    parser = _parser(words)
     arguments = parser.parse_args(words)
     return exit_code("gyro", lambda: int(arguments.command(arguments)))
 
 
-def _parser(chosen: str) -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """All commands with their help lines; only the chosen one brings its module and arguments."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="gyro",
         description="Word ordering: a bag of words goes in, the fluent sentences made of all of them come out.",
         epilog=_EPILOG,
@@ -67,11 +68,11 @@ def _parser(chosen: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gyro {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, (module_name, help_line) in COMMANDS.items():
+    for name, help_line in COMMANDS.items():
         command = commands.add_parser(name, help=help_line, description=help_line[0].upper() + help_line[1:] + ".")
-        if name == chosen:
-            module = import_module(f"gyro.cli.{module_name}")
-            function = name.replace("-", "_")
-            getattr(module, f"{function}_arguments")(command)
-            command.set_defaults(command=getattr(module, f"{function}_command"))
+        if name in words[:1]:
+            command.words = words[1:]
+            module = import_module(f"gyro.cli.{name.replace('-', '_')}")
+            module.add_arguments(command)
+            command.set_defaults(command=module.run)
     return parser

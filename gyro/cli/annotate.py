@@ -9,17 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gyro.bag_file import bag_to_record
-from gyro.cli.text import open_output, write_line
-from gyro.corpus import TOKEN_RULE, is_token
+from gyro.cli.output import open_output, write_line
 from gyro.errors import InputError
-from gyro.settings import parse_slice
+from gyro.notation import parse_slice
+from gyro.text.bag_file import bag_to_record
+from gyro.text.corpus import TOKEN_RULE, is_token
 
 if TYPE_CHECKING:
     from grammars.annotation import Annotation, TreebankSentence
 
 
-def annotate_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "treebank", nargs="+", metavar="TREEBANK", help="CoNLL-U, or derivations (.auto); .gz .xz .bz2 .zst too"
     )
@@ -41,7 +41,7 @@ def annotate_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of the choice of tokens (default 0)")
 
 
-def annotate_command(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from grammars.annotation import sentence_to_bag
 
     given = annotation_of(arguments)
@@ -70,9 +70,9 @@ def _category_finder(model: str | None) -> Callable[[TreebankSentence], list[tup
     """The categories of a sentence's words; none without a model."""
     if model is None:
         return lambda sentence: None
-    from comparison.best_first_model import TAGGER, read_settings
+    from comparison.best_first.model import TAGGER, read_settings
     from grammars.annotation import likely_categories
-    from grammars.ccg_tagger import load_tagger
+    from grammars.ccg.tagger import load_tagger
 
     beta = read_settings(model).settings.beta
     if not beta:

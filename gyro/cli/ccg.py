@@ -11,7 +11,7 @@ from gyro.errors import InputError
 from gyro.files import write_atomically
 
 
-def ccg_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trees", nargs="+", metavar="TREES", help="CoNLL-U files (.gz .xz .bz2 .zst too), - for stdin")
     parser.add_argument("-o", "--output", required=True, metavar="DERIVATIONS", help="the AUTO file to write")
     parser.add_argument(
@@ -19,9 +19,9 @@ def ccg_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def ccg_command(arguments: argparse.Namespace) -> int:
-    from grammars.ccg_derivation import write_auto
-    from grammars.ccg_report import ConversionReport, convert_all
+def run(arguments: argparse.Namespace) -> int:
+    from grammars.ccg.derivation import write_auto
+    from grammars.ccg.report import ConversionReport, convert_all
     from grammars.conllu import read_conllu
 
     report = ConversionReport()

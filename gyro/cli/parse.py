@@ -7,22 +7,22 @@ from itertools import islice
 
 from tqdm import tqdm
 
-from gyro.cli.text import add_text_arguments, text_normalisation
-from gyro.corpus import read_sentences
+from gyro.cli.text_options import add_text_arguments, text_normalisation
 from gyro.errors import InputError
 from gyro.files import write_atomically
+from gyro.text.corpus import read_sentences
 
 
-def parse_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="+", metavar="TEXT", help="text files (.gz .xz .bz2 .zst too), - for stdin")
     parser.add_argument("-o", "--output", required=True, metavar="TREES", help="the CoNLL-U file to write")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N sentences")
     add_text_arguments(parser)
 
 
-def parse_command(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> int:
     from grammars.conllu import tree_to_conllu, write_conllu
-    from gyro.parsing import parse_trees, parser_name
+    from gyro.text.parsing import parse_trees, parser_name
 
     if arguments.limit is not None and arguments.limit < 1:
         raise InputError(f"found --limit {arguments.limit}; at least 1 is allowed")

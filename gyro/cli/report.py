@@ -6,10 +6,10 @@ import argparse
 
 from gyro.cli.score import add_metric_arguments
 from gyro.errors import InputError
-from gyro.evaluation import parse_sizes
+from gyro.score.evaluation import parse_sizes
 
 
-def report_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "runs",
         nargs="*",
@@ -26,9 +26,9 @@ def report_arguments(parser: argparse.ArgumentParser) -> None:
     add_metric_arguments(parser)
 
 
-def report_command(arguments: argparse.Namespace) -> int:
-    from gyro.report import write_report
-    from gyro.system import parse_system
+def run(arguments: argparse.Namespace) -> int:
+    from gyro.report.page import write_report
+    from gyro.score.outputs import parse_system
     from rescoring.source import open_lattices
 
     if arguments.examples < 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 
-from gyro.evaluation import SIZES, parse_sizes
-from gyro.significance import SAMPLES, SEED
+from gyro.score.evaluation import SIZES, parse_sizes
+from gyro.score.significance import SAMPLES, SEED
 
 _EPILOG = """\
 a system is a file of orders, one a line, or the folder of a run; write PATH:NAME to name it in the table.
@@ -32,7 +32,7 @@ def add_metric_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tokenize", default="none", metavar="NAME", help="sacreBLEU's tokeniser (default none)")
 
 
-def score_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog, parser.formatter_class = _EPILOG, argparse.RawDescriptionHelpFormatter
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="orders, one a line, or the folder of a run")
     parser.add_argument("--ref", metavar="REF", help="references, one a line")
@@ -42,9 +42,9 @@ def score_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def score_command(arguments: argparse.Namespace) -> int:
-    from gyro.significance import compare
-    from gyro.system import parse_system, read_systems
+def run(arguments: argparse.Namespace) -> int:
+    from gyro.score.outputs import parse_system, read_systems
+    from gyro.score.significance import compare
 
     named = [parse_system(text) for text in arguments.systems]
     reference = arguments.ref
@@ -52,7 +52,7 @@ def score_command(arguments: argparse.Namespace) -> int:
         reference = named.pop()[0]
     systems = read_systems(named, reference)
     comparison = compare(
-        systems.outputs(),
+        systems.outputs,
         systems.references,
         baseline=arguments.baseline,
         ids=systems.ids,

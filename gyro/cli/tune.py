@@ -1,31 +1,26 @@
-"""The command tune: weights by line search on n-best lists, MBR parameters by a grid."""
+"""The command tune: weights by line search on n-best lists, or the parameters of one stage as it tunes them."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from gyro.cli.mbr import add_evidence_arguments, evidence_of
-from gyro.corpus import read_lines
 from gyro.errors import InputError
 from gyro.files import write_text
+from gyro.text.corpus import read_lines
+from rescoring.stage import Development, Place, Stage, Tuning, stage_kinds
 
 if TYPE_CHECKING:
-    from gyro.run_folder import Run
+    from gyro.run.folder import Run
 
-_GRID = {
-    "scale": [0.1, 0.2, 0.4, 0.7, 1.0],
-    "precision": [0.7, 0.85],
-    "ratio": [0.5, 0.62, 0.75],
-    "prune": [5.0, 10.0],
-}
-_ALPHAS = [0.0, 0.1, 0.25, 0.5, 0.75]
+Tables = dict[str, dict[str, Any]]
 
 
-def tune_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="the folder of a run: its n-best lists have the features to weigh")
     parser.add_argument("references", nargs="?", metavar="REF", help="one a line (default: those of the run's bags)")
     parser.add_argument(
@@ -35,24 +30,21 @@ def tune_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--restarts", type=int, default=20, metavar="N", help="random starts besides (default 20)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the random numbers (default 1)")
     parser.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="processes for --mbr (default 1)")
-    group = parser.add_argument_group("minimum Bayes risk, a grid")
-    group.add_argument(
-        "--mbr", action="store_true", help="tune MBR parameters on the run's lattices instead of weights"
-    )
-    for name, values in _GRID.items():
-        text = ",".join(f"{value:g}" for value in values)
-        group.add_argument(f"--{name}", default=text, metavar="X,…", help=f"values to try (default {text})")
-    text = ",".join(f"{value:g}" for value in _ALPHAS)
-    group.add_argument("--alpha", default=text, metavar="X,…", help=f"with --mt: values to try (default {text})")
-    add_evidence_arguments(parser)
+    for kind in stage_kinds().values():
+        kind.tuning.add_arguments(parser)
 
 
-def tune_command(arguments: argparse.Namespace) -> int:
-    from gyro.run_folder import open_run
+def run(arguments: argparse.Namespace) -> int:
+    from gyro.run.folder import open_run
 
     run = open_run(arguments.run)
     references = _references(arguments, run)
-    tables = _tune_mbr(arguments, references) if arguments.mbr else _tune_weights(arguments, run, references)
+    for kind in stage_kinds().values():
+        if (found := kind.tuning.from_arguments(arguments)) is not None:
+            tables = _tune_stage(arguments, kind, *found, references)
+            break
+    else:
+        tables = _tune_weights(arguments, run, references)
     text = "\n".join(f"[{name}]\n" + "".join(map(_toml_line, table.items())) for name, table in tables.items())
     print(text, end="")
     if arguments.output:
@@ -71,14 +63,27 @@ def _references(arguments: argparse.Namespace, run: Run) -> list[list[str]]:
     return lines
 
 
-def _tune_weights(arguments: argparse.Namespace, run: Run, references: Sequence[Sequence[str]]) -> dict[str, Any]:
-    from gyro.nbest import read_moses
-    from rescoring.tuning import tune_weights, tuning_set
+def _tune_stage(
+    arguments: argparse.Namespace,
+    kind: type[Stage],
+    tuning: Tuning,
+    place: Place,
+    references: Sequence[Sequence[str]],
+) -> Tables:
+    with TemporaryDirectory(prefix="gyro-tune-") as scratch:
+        options = {"jobs": arguments.jobs}
+        tuned = tuning.tune(Development(Path(arguments.run), references, place, Path(scratch), options))
+    print(f"# {tuned.words or f'BLEU {tuned.bleu:.2f}'}")
+    return {kind.table: tuned.values}
 
-    lists: list[list[tuple[tuple[str, ...], dict[str, float]]]] = [[] for _ in references]
-    for sentence, entries in groupby(read_moses(run.folder.nbest_moses), key=lambda entry: entry.sentence):
-        lists[sentence] = [(e.tokens, {name: values[0] for name, values in e.features.items()}) for e in entries]
-    data = tuning_set(lists, references)
+
+def _tune_weights(arguments: argparse.Namespace, run: Run, references: Sequence[Sequence[str]]) -> Tables:
+    from rescoring.nbest_lists import NbestLists
+    from rescoring.tuning import tune_weights
+
+    lists = NbestLists(len(references))
+    lists.add(run)
+    data = lists.tuning_set(references)
     start = _numbered(arguments.start) or dict.fromkeys(data.names, 1.0)
     tuned = tune_weights(data, start, restarts=arguments.restarts, seed=arguments.seed)
     scores = (
@@ -88,45 +93,23 @@ def _tune_weights(arguments: argparse.Namespace, run: Run, references: Sequence[
     return _weights_to_tables(tuned.weights, run.settings)
 
 
-def _weights_to_tables(weights: Mapping[str, float], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _weights_to_tables(weights: Mapping[str, float], settings: Mapping[str, Any]) -> Tables:
     """The weights as tables of a configuration: those of n-gram models sum to 1, the others are relative to them."""
-    from rescoring.source import FIRST_PASS
-
-    models = {name: weight for name, weight in weights.items() if name not in ("DEP", "PHRASES")}
-    whole = sum(map(abs, models.values()))
+    kinds = stage_kinds()
+    whole = sum(abs(weight) for name, weight in weights.items() if kinds["ngram"].owns(name))
     if not whole:
         raise InputError("all n-gram models have the weight 0; that is no configuration")
-    tables: dict[str, Any] = {}
+    tables: Tables = {}
     if "PHRASES" in weights:
-        from grammars.closure import parse_phrase_costs
+        from grammars.phrase.closure import parse_phrase_costs
 
         costs = parse_phrase_costs(settings["phrase_cost"]).times(max(0.0, weights["PHRASES"] / whole))
         tables["generate"] = {"phrase_cost": str(costs)}
-    if others := [round(weight / whole, 6) for name, weight in models.items() if name not in (FIRST_PASS, "LM")]:
-        tables["rescore"] = {"keep": round(models.get(FIRST_PASS, 0.0) / whole, 6), "weights": others}
-    if "DEP" in weights:
-        tables["dependency"] = {"weight": round(weights["DEP"] / whole, 6)}
+    for kind in kinds.values():
+        owned = {name: round(weight / whole, 6) for name, weight in weights.items() if kind.owns(name)}
+        if table := kind.weights_to_table(owned):
+            tables[kind.table] = table
     return tables
-
-
-def _tune_mbr(arguments: argparse.Namespace, references: Sequence[Sequence[str]]) -> dict[str, Any]:
-    from rescoring.mbr import MbrParameters
-    from rescoring.mbr_run import MbrTask
-    from rescoring.mbr_tuning import mbr_grid, try_grid
-    from rescoring.source import open_lattices
-
-    start = MbrParameters()
-    values = {name: _number_list(getattr(arguments, name), name) for name in _GRID}
-    if arguments.mt:
-        values["alpha"] = _number_list(arguments.alpha, "alpha")
-    evidence = evidence_of(arguments, start.scale, start.prune) if arguments.mt else None
-    task = MbrTask(open_lattices(arguments.run), start, evidence, arguments.mt_by)
-    grid = mbr_grid(start, values)
-    trials = try_grid(task, references, grid, jobs=arguments.jobs)
-    first = next(trial for trial in trials if trial.parameters == start)
-    print(f"# BLEU {first.bleu:.2f} with the default parameters, {trials[0].bleu:.2f} with the best of {len(grid)}")
-    best = trials[0].parameters
-    return {"mbr": {name: getattr(best, name) for name in values}}
 
 
 def _numbered(text: str) -> dict[str, float]:
@@ -134,19 +117,11 @@ def _numbered(text: str) -> dict[str, float]:
     numbers = {}
     for part in filter(None, text.split(",")):
         name, _, number = part.partition("=")
-        numbers[name.strip()] = _number(number, part)
+        try:
+            numbers[name.strip()] = float(number)
+        except ValueError as error:
+            raise InputError(f"found {number!r} in {part!r}; a number is allowed") from error
     return numbers
-
-
-def _number_list(text: str, name: str) -> list[float]:
-    return [_number(part, f"--{name} {text}") for part in text.split(",")]
-
-
-def _number(text: str, place: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise InputError(f"found {text!r} in {place!r}; a number is allowed") from error
 
 
 def _toml_line(item: tuple[str, Any]) -> str:

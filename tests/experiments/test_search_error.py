@@ -5,13 +5,15 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from experiments.search_error import Errors, search_errors
-from gyro.report_data import Member
-from gyro.run_folder import Entry, Run
+from gyro.report.data import Member
+from gyro.run.folder import Entry, Run
+from gyro.run.outcome import Outcome
 
 
 def member(name: str, results: list[dict[str, Any]], **settings: object) -> Member:
     chosen = {"index": "i", "model": "m", "rules": "3-5", "phrase_cost": "", "max_tokens": 20, **settings}
-    entries = tuple(Entry({"status": "ok", "rung": "rules", **result}, 0.1, 0) for result in results)
+    common = {"status": "ok", "reason": None, "rung": "rules"}
+    entries = tuple(Entry(Outcome(**{**common, **result}), 0.1, 0) for result in results)
     return Member(name, Path(name), (), cast(Run, SimpleNamespace(settings=chosen)), {}, entries)
 
 
@@ -34,7 +36,7 @@ EXACT = member(
 )
 
 
-def test_each_bag_is_counted_once_and_each_run_of_a_cut_one() -> None:
+def test_each_bag_is_counted_once_and_each_piece_of_a_cut_one() -> None:
     runs = [{"cost": 50.0, "rung": "pruned less"}, {"cost": 21.0, "rung": "rules"}]
     beam = member(
         "beam",

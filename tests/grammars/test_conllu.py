@@ -20,11 +20,10 @@ from grammars.conllu import (
     tree_to_conllu,
     write_conllu,
 )
-from gyro.corpus import ROOT
 from gyro.errors import InputError
-from gyro.parsing import ParsedTree
-
-TREEBANK = sorted((Path(__file__).parents[3] / "shared/data/treebank").glob("*.conllu.xz"))
+from gyro.text.corpus import ROOT
+from gyro.text.parsing import ParsedTree
+from tests.outside import TREEBANK, needs_treebank
 
 # A range, a range over one token, empty nodes before the first token and within a range, a missing head.
 EXAMPLE = """\
@@ -72,8 +71,8 @@ def test_reading_and_writing_is_lossless(tmp_path: Path, end: str) -> None:
     assert "".join(map(conllu_text, read_conllu(tmp_path / "trees"))) == EXAMPLE
 
 
-@pytest.mark.skipif(not TREEBANK, reason="../shared/data/treebank is not there")
-@pytest.mark.parametrize("path", TREEBANK, ids=lambda path: path.name)
+@needs_treebank
+@pytest.mark.parametrize("path", sorted(TREEBANK.glob("*.conllu.xz")), ids=lambda path: path.name)
 def test_the_treebank_comes_out_byte_by_byte(path: Path) -> None:
     file = io.StringIO()
     write_conllu(file, read_conllu(path))

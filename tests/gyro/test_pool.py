@@ -3,20 +3,16 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 import time
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from gyro.errors import InputError
-from gyro.pool import Ended, Failure, _Pool, run_tasks
+from gyro.errors import GyroError, InputError, ResourceError
+from gyro.pool import Ended, Failure, _Pool, run_tasks, stream_tasks
 
 MEGABYTE = 2**20
 
@@ -59,10 +55,10 @@ def misbehave(task: int) -> object:
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_failures_harm_no_other_task(jobs: int) -> None:
-    ends = list(run_tasks(range(9), misbehave, jobs=jobs, time_limit=0.3))
+    ends = list(run_tasks(range(9), misbehave, jobs=jobs, time_limit=1.5))
     assert results(ends) == [
         0,
-        Failure("time limit of 0.3 s reached"),
+        Failure("time limit of 1.5 s reached"),
         Failure("the process died: signal 11"),
         Failure("ValueError: found a bad value"),
         Failure("bags.txt:3: found 'x'; a number is allowed"),
@@ -134,46 +130,10 @@ def test_bad_options(options: dict[str, Any], message: str) -> None:
         list(run_tasks([1], lambda task: task, **options))
 
 
-SCRIPT = """
-    import os, sys, time
-    from gyro.pool import run_tasks
-
-    def work(task):
-        open(os.path.join(sys.argv[1], str(os.getpid())), "w").close()
-        time.sleep(60)
-
-    try:
-        list(run_tasks(range(2), work, jobs=2))
-    except KeyboardInterrupt:
-        sys.exit(33)
-"""
-
-
-@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 33), (signal.SIGKILL, -9), (signal.SIGTERM, -15)])
-def test_workers_die_with_the_parent(tmp_path: Path, number: signal.Signals, exit_code: int) -> None:
-    script = [sys.executable, "-c", textwrap.dedent(SCRIPT), str(tmp_path)]
-    # A test run that was started in the background ignores Ctrl-C, and would hand that on.
-    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    parent = subprocess.Popen(script, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=heed)
-    while len(list(tmp_path.iterdir())) < 2:
-        assert parent.poll() is None
-        time.sleep(0.01)
-    workers = [psutil.Process(int(path.name)) for path in tmp_path.iterdir()]
-    if number is signal.SIGINT:
-        os.killpg(parent.pid, number)  # as a terminal does it: to the workers as well
-    else:
-        parent.send_signal(number)
-    _, errors = parent.communicate(timeout=20)
-    assert parent.returncode == exit_code
-    assert b"Traceback" not in errors
-    _, alive = psutil.wait_procs(workers, timeout=20)
-    assert not [worker for worker in alive if worker.status() != psutil.STATUS_ZOMBIE]
-
-
 def test_a_worker_that_died_between_two_tasks_is_replaced() -> None:
     pool: _Pool[int, int] = _Pool([5, 6], lambda task: task, None, None)
     try:
-        worker = pool._fork()
+        worker = pool.fork()
         os.kill(worker.status.pid, signal.SIGKILL)
         worker.process.join()
         assert not worker.busy
@@ -183,3 +143,66 @@ def test_a_worker_that_died_between_two_tasks_is_replaced() -> None:
         assert pool._collect(replaced).result == 6
     finally:
         pool.kill()
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+@pytest.mark.parametrize("count", [0, 1, 2, 11])
+def test_a_stream_keeps_the_order(jobs: int, count: int) -> None:
+    def work(task: int) -> int:
+        time.sleep(0.02 * (task % 3))  # the later of two tasks often ends first
+        return task * task
+
+    assert list(stream_tasks(iter(range(count)), work, jobs=jobs)) == [task * task for task in range(count)]
+
+
+def test_tasks_and_results_of_a_stream_may_be_larger_than_a_pipe() -> None:
+    large = "ä" * MEGABYTE
+    assert list(stream_tasks([[large, n] for n in range(9)], lambda task: task, jobs=2)) == [
+        [large, n] for n in range(9)
+    ]
+
+
+def test_a_stream_reads_few_tasks_ahead_and_works_while_nobody_asks(tmp_path: Path) -> None:
+    taken: list[int] = []
+
+    def tasks() -> Iterator[int]:
+        for number in range(1000):
+            taken.append(number)
+            yield number
+
+    results = stream_tasks(tasks(), lambda task: (tmp_path / str(task)).write_text(""), jobs=2)
+    for asked in range(1, 4):
+        next(results)
+        assert len(taken) <= asked + 3
+    while len(list(tmp_path.iterdir())) < len(taken):
+        time.sleep(0.01)
+    results.close()  # type: ignore[attr-defined]
+    assert not psutil.Process().children()
+
+
+@pytest.mark.parametrize(
+    ("task", "error", "message"),
+    [
+        (2, ResourceError, "a process was killed, perhaps for lack of memory; try fewer jobs"),
+        (3, GyroError, "ValueError: found a bad value"),
+        (4, GyroError, "bags.txt:3: found 'x'; a number is allowed"),
+        (6, GyroError, "TypeError: Object of type set is not JSON serializable"),
+    ],
+)
+def test_a_failure_ends_a_stream_in_one_line(task: int, error: type[GyroError], message: str) -> None:
+    with pytest.raises(error) as raised:
+        list(stream_tasks([0, 7, 8, task, *range(7, 50)], misbehave, jobs=2))
+    assert str(raised.value) == message
+    assert not psutil.Process().children()
+
+
+def test_an_error_in_reading_the_tasks_of_a_stream_is_the_callers() -> None:
+    def tasks() -> Iterator[int]:
+        yield from range(10)
+        raise InputError("found a bad line")
+
+    with pytest.raises(InputError, match="found a bad line"):
+        list(stream_tasks(tasks(), lambda task: task, jobs=2))
+    assert not psutil.Process().children()
+    with pytest.raises(InputError, match="found 0 jobs"):
+        list(stream_tasks([1], lambda task: task, jobs=0))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from gyro.corpus import Normalisation
 from gyro.errors import InputError
-from lm.estimate import estimate_model
-from lm.sidecar import sidecar_path
-from lm.toolchain import find_program
+from gyro.text.corpus import Normalisation
+from lm.kenlm.estimate import estimate_model
+from lm.kenlm.sidecar import sidecar_path
+from lm.kenlm.toolchain import find_program
 
 FILE_TYPES = {
     "probing": ("probing",),

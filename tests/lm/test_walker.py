@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gyro.errors import InputError
-from lm.kenlm_model import load_model
-from lm.probing_walker import ProbingWalker
-from lm.walker import AutomatonWalker, Walker, walkers_of
+from lm.kenlm.model import load_model
+from lm.kenlm.probing_walker import ProbingWalker
+from lm.walker import AutomatonWalker, Walker
 
 WORDS = ("the", "a", "cat", "dog", "café", "saw", "of", ".", "zebra", "gnu")
 
@@ -42,7 +42,7 @@ def test_costs_are_those_of_kenlm(
     model_files: Callable[[str, int], Path], file_type: str, order: int, kind: type, tokens: list[str]
 ) -> None:
     model = load_model(model_files(file_type, order))
-    walker = walkers_of(model)(WORDS)
+    walker = model.walkers()(WORDS)
     assert isinstance(walker, kind)
     assert walk(walker, tokens) == pytest.approx(model.score(tokens), abs=1e-5)
 
@@ -51,7 +51,7 @@ def test_costs_are_those_of_kenlm(
 def test_contexts_are_as_few_as_the_states_of_kenlm(model_files: Callable[[str, int], Path], order: int) -> None:
     """Walking by every word from every context reaches the states of the acceptor, with its costs to the last bit."""
     model = load_model(model_files("probing", order))
-    acceptor, walker = model.acceptor(WORDS), walkers_of(model)(WORDS)
+    acceptor, walker = model.acceptor(WORDS), model.walkers()(WORDS)
     state = {walker.start: acceptor.start}
     todo = [walker.start]
     while todo:
@@ -74,4 +74,4 @@ def test_a_model_that_was_replaced_is_noticed(model_files: Callable[[str, int], 
     path.unlink()
     shutil.copy(model_files("arpa", 3), path)
     with pytest.raises(InputError, match="the model was changed while it was in use"):
-        walkers_of(model)
+        model.walkers()

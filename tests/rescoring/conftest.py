@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from gyro.corpus import Normalisation
-from gyro.index import open_index
-from gyro.index_build import build_index
-from lm.estimate import estimate_model
-from lm.kenlm_model import KenlmModel, load_model
-from lm.stupid_backoff import StupidBackoff
+from gyro.index.build import build_index
+from gyro.index.reader import open_index
+from gyro.text.corpus import Normalisation
+from lm.kenlm.estimate import estimate_model
+from lm.kenlm.model import KenlmModel, load_model
+from lm.stupid_backoff.model import StupidBackoff
 
 SPLIT = Normalisation("none")
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 import rescoring.dependency
-from gyro.corpus import ROOT, Heads, Normalisation
 from gyro.errors import InputError
-from gyro.lattice import Hypothesis
-from gyro.nbest import NbestEntry, read_jsonl, write_jsonl
-from gyro.parsing import parse_sentences
-from lm.dependency_lm import DependencyModel, estimate_dependency_model, load_dependency_model
-from lm.dependency_parse import Parsed
+from gyro.lattice.lattice import Hypothesis
+from gyro.lattice.nbest import NbestEntry, read_jsonl, write_jsonl
+from gyro.text.corpus import ROOT, Heads, Normalisation
+from gyro.text.parsing import parse_sentences
+from lm.dependency.model import DependencyModel, estimate_dependency_model, load_dependency_model
+from lm.dependency.parse import Parsed
 from rescoring.dependency import DependencyRescorer
 
 NORMALISATION = Normalisation("none")

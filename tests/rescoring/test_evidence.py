@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from gyro.corpus import Normalisation
 from gyro.errors import InputError
-from gyro.lattice import Hypothesis, Lattice
+from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.text.corpus import Normalisation
 from rescoring.evidence import align, parse_weights, read_evidence, read_nbest, read_outputs, read_texts
 from rescoring.posterior import ngram_posteriors
 

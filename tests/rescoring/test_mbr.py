@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gyro.batch import open_run
-from gyro.cli.mbr import mbr_arguments, mbr_command
 from gyro.errors import InputError
-from gyro.lattice import Hypothesis, Lattice
-from gyro.nbest import read_moses
-from rescoring.evidence import StringEvidence
-from rescoring.mbr import MbrDecoder, MbrParameters, lmbr, lmbr_lattice
-from rescoring.mbr_run import MbrTask, mbr_best, mbr_run
+from gyro.lattice.lattice import Hypothesis, Lattice
+from rescoring.mbr import MbrDecoder, MbrParameters
 from rescoring.posterior import Posteriors, ngram_posteriors, string_posteriors
-from rescoring.source import open_lattices
 
 WORDS = ("a", "b", "c")
 string_lists = st.lists(
@@ -73,7 +65,7 @@ def test_the_string_with_the_highest_gain_is_chosen(
     chosen = MbrDecoder(lattice).decode(parameters)
     assert -chosen.cost == pytest.approx(max(gains.values()), rel=1e-6, abs=1e-6)
     assert gains[chosen.tokens] == pytest.approx(max(gains.values()), rel=1e-6, abs=1e-6)
-    assert lmbr(lattice, posteriors, parameters).cost == pytest.approx(chosen.cost, rel=1e-6, abs=1e-6)
+    assert MbrDecoder(lattice).decode(parameters, posteriors).cost == pytest.approx(chosen.cost, rel=1e-6, abs=1e-6)
     listed = {h.tokens: -h.cost for h in MbrDecoder(lattice).to_lattice(parameters).strings()}
     assert listed == pytest.approx(gains, rel=1e-6, abs=1e-6)
 
@@ -116,7 +108,7 @@ def test_evidence_of_others_is_mixed_in(
     own = ngram_posteriors(lattice, scale=parameters.scale)
     chosen = decoder.decode(parameters, mt=mt)
     assert chosen.cost == pytest.approx(
-        lmbr(lattice, own.mix(mt, parameters.alpha), parameters).cost, rel=1e-6, abs=1e-6
+        MbrDecoder(lattice).decode(parameters, own.mix(mt, parameters.alpha)).cost, rel=1e-6, abs=1e-6
     )
     if parameters.alpha == 1.0:
         assert chosen == decoder.decode(parameters)
@@ -136,8 +128,8 @@ def test_the_whole_lattice_is_searched_and_decisions_change() -> None:
 def test_equal_gains_go_to_the_cheaper_string() -> None:
     lattice = make([(("a", "b"), 2.0), (("b", "a"), 1.0)])
     nothing = Posteriors.from_mapping({})
-    assert lmbr(lattice, nothing).tokens == ("b", "a")
-    assert lmbr_lattice(lattice, nothing).best().tokens == ("b", "a")
+    assert MbrDecoder(lattice).decode(MbrParameters(), nothing).tokens == ("b", "a")
+    assert MbrDecoder(lattice).to_lattice(MbrParameters(), nothing).best().tokens == ("b", "a")
 
 
 def test_word_penalty_makes_strings_shorter() -> None:
@@ -183,50 +175,3 @@ def test_many_scales_in_turn_give_what_each_gives_alone() -> None:
     for scale in [*np.linspace(0, 3, 12), *np.linspace(0, 3, 12)]:
         parameters = MbrParameters(scale=float(scale))
         assert decoder.decode(parameters) == MbrDecoder(lattice).decode(parameters)
-
-
-def write_integer_lattices(folder: Path) -> None:
-    """As another tool writes them: labels without symbols."""
-    folder.mkdir()
-    lists: list[list[tuple[str, ...]]] = [[("7", "12"), ("12", "7")], [("3",), ("5", "3")]]
-    for number, strings in enumerate(lists, 1):
-        words = sorted({token for string in strings for token in string})
-        lattice = Lattice.from_strings(words, [Hypothesis(s, float(i)) for i, s in enumerate(strings)])
-        lattice.write(folder / f"{number}.fst.gz", {word: int(word) for word in words})
-
-
-def test_run_of_integer_label_lattices(tmp_path: Path) -> None:
-    write_integer_lattices(tmp_path / "lattices")
-    source = open_lattices(tmp_path / "lattices")
-    evidence = StringEvidence(("1", "2"), ((("12", "7"),), (("5", "3"),)), ((1.0,), (1.0,)))
-    for alpha, expected in ((1.0, ["7 12", "3"]), (0.0, ["12 7", "5 3"])):
-        parameters = MbrParameters(alpha=alpha, scale=1.0, word_penalty=-0.05 if alpha == 0 else 0.0)
-        task = MbrTask(source, parameters, evidence)
-        assert [" ".join(h.tokens) for h in mbr_best(task, jobs=2) if h] == expected
-        summary = mbr_run(task, tmp_path / f"run{alpha}", nbest=2)
-        assert summary.exit_code == 0
-        run = open_run(tmp_path / f"run{alpha}")
-        assert run.best() == expected
-        entries = list(read_moses(run.folder.nbest_moses))
-        assert [entry.rank for entry in entries] == [1, 2, 1, 2]
-        assert all(entry.features["MBR"][0] == -entry.cost for entry in entries)
-
-
-def run_command(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    mbr_arguments(parser)
-    return mbr_command(parser.parse_args(words))
-
-
-def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write_integer_lattices(tmp_path / "lattices")
-    lattices, mt = str(tmp_path / "lattices"), tmp_path / "mt.txt"
-    assert run_command(lattices, "--scale", "1") == 0
-    assert capsys.readouterr().out.splitlines()[0] == "7 12"
-    mt.write_text("12 7\n5 3\n")
-    options = ["--mt", str(mt), "--mt-format", "text", "--mt-tokenized", "--alpha", "0"]
-    assert run_command(lattices, *options, "-o", str(tmp_path / "run")) == 0
-    assert (tmp_path / "run" / "best.txt").read_text().splitlines()[0] == "12 7"
-    mt.write_text("12 7\n")
-    with pytest.raises(InputError, match="evidence for 1 sentences and 2 lattices"):
-        run_command(lattices, *options)

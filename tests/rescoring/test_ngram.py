@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gyro.errors import InputError
-from gyro.lattice import Hypothesis, Lattice
+from gyro.lattice.lattice import Hypothesis, Lattice
 from lm.model import LanguageModel
-from lm.walker import walkers_of
 from rescoring.ngram import Rescorer, lattice_costs, rescore, string_costs
 from rescoring.source import open_lattices
+from tests.outside import needs_openfst_tools
 
 if TYPE_CHECKING:
     from tests.rescoring.conftest import Models
@@ -83,7 +82,7 @@ def test_strings_in_bulk(models: Models, strings: list[tuple[str, ...]]) -> None
     for name in NAMES:
         model: LanguageModel = getattr(models, name)
         expected = [model.score(string) for string in strings]
-        assert string_costs(walkers_of(model), strings).tolist() == pytest.approx(expected, abs=1e-4)
+        assert string_costs(model.walkers(), strings).tolist() == pytest.approx(expected, abs=1e-4)
 
 
 @quick
@@ -119,7 +118,7 @@ def test_no_strings_and_no_models(models: Models) -> None:
     assert rescore(empty, [(models.backoff, 1.0)]).empty()
     lattice = Lattice.from_strings(("a",), [Hypothesis(("a",), 2.0), Hypothesis((), 1.0)])
     assert costs(rescore(lattice, [], keep=2.0)) == {("a",): 4.0, (): 2.0}
-    assert string_costs(walkers_of(models.backoff), []).tolist() == []
+    assert string_costs(models.backoff.walkers(), []).tolist() == []
 
 
 def test_what_cannot_be_used_is_refused(models: Models) -> None:
@@ -128,11 +127,11 @@ def test_what_cannot_be_used_is_refused(models: Models) -> None:
     with pytest.raises(InputError, match="found β = -1"):
         Rescorer([(models.backoff, 1.0)], beta=-1)
     marked = Lattice.from_strings(("<s>", "a"), [Hypothesis(("<s>", "a"), 0.0)])
-    with pytest.raises(InputError, match="found the word '<s>' in a lattice"):
+    with pytest.raises(InputError, match="found the word '<s>', which is a mark of models"):
         rescore(marked, [(models.backoff, 1.0)])
 
 
-@pytest.mark.skipif(shutil.which("fstcompile") is None, reason="OpenFst's tools are not installed")
+@needs_openfst_tools
 @pytest.mark.parametrize("symbols", [True, False])
 def test_a_lattice_written_by_openfst(models: Models, tmp_path: Path, symbols: bool) -> None:
     """With symbols the words are scored; bare labels are words that no model knows."""

@@ -11,20 +11,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gyro.cli.mbr import oracle_arguments, oracle_command
+from gyro.cli import oracle as command
 from gyro.errors import InputError
-from gyro.evaluation import evaluate
-from gyro.lattice import Hypothesis, Lattice
+from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.score.bleu import bleu_scores, bleu_statistics
+from gyro.score.evaluation import evaluate
 from rescoring.oracle import LatticeOracle, choose_oracle, oracle_report
 from rescoring.source import open_lattices
-from rescoring.tuning import bleu_statistics, corpus_bleu
 
 Tokens = tuple[str, ...]
 
 
 def bleu(strings: tuple[Tokens, ...] | list[Tokens], references: list[Tokens]) -> float:
     rows = [bleu_statistics(string, reference) for string, reference in zip(strings, references, strict=True)]
-    return float(corpus_bleu(np.array(rows).sum(axis=0)[None])[0])
+    return float(bleu_scores(np.array(rows).sum(axis=0)[None])[0])
 
 
 lists = st.lists(
@@ -86,19 +86,17 @@ def test_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = oracle_report(open_lattices(tmp_path / "lattices"), references, nbest=10, jobs=2)
     assert report.lattice.strings == tuple(references)
     assert report.best <= report.nbest.bleu < report.lattice.bleu == pytest.approx(100.0)
-    assert report.nbest.bleu == pytest.approx(evaluate(report.nbest.strings, references).bleu)
+    assert report.nbest.bleu == pytest.approx(evaluate(report.nbest.strings, references)["bleu"])
     parser = argparse.ArgumentParser()
-    oracle_arguments(parser)
+    command.add_arguments(parser)
     file = tmp_path / "references.txt"
     file.write_text("".join(" ".join(reference) + "\n" for reference in references))
     chosen = tmp_path / "oracle.txt"
-    assert (
-        oracle_command(parser.parse_args([str(tmp_path / "lattices"), str(file), "-n", "10", "-o", str(chosen)])) == 0
-    )
+    assert command.run(parser.parse_args([str(tmp_path / "lattices"), str(file), "-n", "10", "-o", str(chosen)])) == 0
     assert "oracle of the 10-best lists" in capsys.readouterr().out
     assert chosen.read_text() == file.read_text()
     with pytest.raises(InputError, match="no references"):
-        oracle_command(parser.parse_args([str(tmp_path / "lattices")]))
+        command.run(parser.parse_args([str(tmp_path / "lattices")]))
 
 
 def test_numbers_must_fit(tmp_path: Path) -> None:

@@ -3,51 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gyro.errors import InputError, ResourceError
-from gyro.lattice import Hypothesis, Lattice
-from rescoring import ngram_paths
-from rescoring.ngram_paths import lattice_arrays, pack, unpack
+from gyro.errors import InputError
+from gyro.lattice.lattice import Hypothesis, Lattice
+from rescoring.ngram_paths import lattice_arrays
 from rescoring.posterior import LatticeNgrams, Posteriors, ngram_posteriors, string_posteriors
-
-WORDS = ("a", "b", "c")
-Path = tuple[tuple[str, ...], float]
-
-
-@st.composite
-def lattices(draw: st.DrawFn) -> Lattice:
-    """Small acyclic lattices, also with several paths for one string and with n-grams that come again on a path."""
-    states = draw(st.integers(2, 7))
-    cost = st.integers(0, 40).map(lambda n: n / 8)
-    arc = st.tuples(st.integers(0, states - 2), st.integers(1, 3), st.integers(0, len(WORDS) - 1), cost)
-    arcs = draw(st.lists(arc, min_size=1, max_size=14))
-    chain = [(s, 1, draw(st.integers(0, len(WORDS) - 1)), draw(cost)) for s in range(states - 1)]
-    rows = [(s, min(s + step, states - 1), w, c) for s, step, w, c in arcs + chain]
-    source, target, word, costs = zip(*rows, strict=True)
-    ends = sorted({states - 1, *draw(st.lists(st.integers(0, states - 1), max_size=1))})
-    end_costs = [draw(cost) for _ in ends]
-    return Lattice.from_arrays(WORDS, 0, source, word, target, costs, ends, end_costs)
-
-
-def all_paths(lattice: Lattice) -> list[Path]:
-    """Every path, also those that share a string."""
-    source, word, target, cost, final_states, final_costs = lattice.to_arrays()
-    ends = dict(zip(final_states.tolist(), final_costs.tolist(), strict=True))
-
-    def walk(state: int) -> Iterator[Path]:
-        if state in ends:
-            yield (), ends[state]
-        for arc in np.flatnonzero(source == state):
-            for tokens, rest in walk(int(target[arc])):
-                yield (lattice.words[word[arc]], *tokens), float(cost[arc]) + rest
-
-    return list(walk(0))
+from tests.rescoring.paths import WORDS, Path, all_paths, lattices
 
 
 def by_enumeration(paths: list[Path], scale: float, order: int = 4) -> dict[tuple[str, ...], float]:
@@ -130,17 +96,6 @@ def test_bad_parameters(scale: float, prune: float | None) -> None:
         ngram_posteriors(lattice, scale=scale, prune=prune)
 
 
-def test_order_and_size_have_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    lattice = Lattice.from_strings(WORDS, [Hypothesis(("a", "b"), 0.0), Hypothesis(("b", "a"), 0.0)])
-    with pytest.raises(InputError, match="order 0"):
-        ngram_posteriors(lattice, order=0)
-    with pytest.raises(InputError, match="distinct words"):
-        ngram_paths.check_vocabulary(("w",) * 60_000, 4)
-    monkeypatch.setattr(ngram_paths, "MOST_ARCS", 2)
-    with pytest.raises(ResourceError, match="more than 2 arcs"):
-        ngram_posteriors(lattice)
-
-
 strings = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(tuple), min_size=1, max_size=5)
 
 
@@ -188,10 +143,3 @@ def test_mapping() -> None:
         string_posteriors([("a",)], [1.0, 2.0])
     with pytest.raises(InputError, match="one above 0"):
         string_posteriors([("a",)], [0.0])
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 9)] * 3), min_size=1))
-def test_packing(rows: list[tuple[int, ...]]) -> None:
-    keys = pack(np.array(rows), 10)
-    assert keys.tolist() == [int("".join(map(str, row))) for row in rows]
-    assert unpack(keys, 10, 3).tolist() == [list(row) for row in rows]

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from gyro.bag import Bag
-from gyro.batch import Outcome, run_batch
 from gyro.errors import InputError
-from gyro.lattice import Hypothesis, Lattice
+from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.run.batch import run_batch
+from gyro.run.outcome import Ordering, Outcome
+from gyro.text.bag import Bag
 from rescoring.source import LatticeSource, open_lattices
+from tests.orders import failed, ordered
 
 MOSES = """\
 0 ||| the dog barks ||| LM= -12.5 TM= -1 2 WP= -3 ||| -9.5
@@ -39,9 +41,8 @@ def write(path: Path, tokens: str, cost: float = 1.0) -> None:
 
 
 def make_run(folder: Path, bags: list[Bag]) -> Path:
-    def work(_number: int, bag: Bag) -> Outcome:
-        strings = [Hypothesis(bag.reference or bag.tokens, 1.0)]
-        return Outcome(None if "fail" in bag.words else Lattice.from_strings(bag.words, strings))
+    def work(_number: int, bag: Bag) -> Ordering | Outcome:
+        return failed(bag) if "fail" in bag.words else ordered(bag, [Hypothesis(bag.reference or bag.tokens, 1.0)])
 
     run_batch(bags, folder, work, settings={"a": 1}, log=(folder.parent / "log").open("w"))
     return folder

@@ -1,4 +1,4 @@
-"""Tuning: the line search against a dense grid, BLEU against sacreBLEU, and never below the start."""
+"""Tuning: the line search against a dense grid, and never below the start."""
 
 from __future__ import annotations
 
@@ -6,25 +6,11 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sacrebleu.metrics import BLEU
 
 from gyro.errors import InputError
-from rescoring.tuning import bleu_statistics, corpus_bleu, line_search, tune_weights, tuning_set
+from rescoring.tuning import line_search, tune_weights, tuning_set
 
 WORDS = ["a", "b", "c", "d", "e", "f"]
-SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), min_size=0, max_size=9), min_size=1, max_size=5)
-
-
-@settings(max_examples=200, deadline=None)
-@given(SENTENCES, st.randoms(use_true_random=False))
-def test_bleu_is_sacrebleus(hypotheses: list[list[str]], rng: random.Random) -> None:
-    references = [rng.sample(h, len(h)) + rng.choices(WORDS, k=rng.randint(0, 2)) for h in hypotheses]
-    sums = np.sum([bleu_statistics(h, r) for h, r in zip(hypotheses, references, strict=True)], axis=0)
-    scorer = BLEU(tokenize="none", force=True)
-    expected = scorer.corpus_score([" ".join(h) for h in hypotheses], [[" ".join(r) for r in references]])
-    assert corpus_bleu(sums[None])[0] == pytest.approx(expected.score, abs=1e-6)
 
 
 def made_lists(
@@ -66,7 +52,7 @@ def test_tuning_finds_the_feature_that_helps_and_never_loses(seed: int) -> None:
         tuned = tune_weights(data, start, restarts=3, directions=2)
         weights = np.array([tuned.weights[name] for name in data.names])
         assert tuned.bleu == pytest.approx(data.bleu(weights))
-        assert tuned.start_bleu <= tuned.bleu <= tuned.oracle_bleu + 5
+        assert tuned.start_bleu <= tuned.bleu <= tuned.oracle_bleu + 1e-9
         assert tuned.weights["good"] > abs(tuned.weights["noise"])
 
 

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from comparison.best_first_model import TAGGER, ModelSettings, save_model
-from grammars.annotation import Annotation, TreebankSentence, read_treebank, sentence_to_bag
-from grammars.ccg_derivation import read_auto
-from grammars.ccg_inventory import CcgInventory
-from grammars.ccg_tagger import train_tagger
-from gyro.annotated_bag import AnnotatedBag
-from gyro.bag_file import read_bags
+from comparison.best_first.ccg_inventory import CcgInventory
+from comparison.best_first.model import TAGGER, ModelSettings, save_model
+from grammars.ccg.derivation import read_auto
+from grammars.ccg.tagger import train_tagger
 from gyro.cli import main
-from gyro.errors import InputError
+from gyro.text.annotated_bag import AnnotatedBag
+from gyro.text.bag_file import read_bags
 
 TREES = """\
 # sent_id = first
@@ -158,42 +156,12 @@ def test_mistakes(folder: Path, capsys: pytest.CaptureFixture[str], words: list[
     assert not list(folder.glob(".*.tmp"))
 
 
-SIZE = 400
-LONG = TreebankSentence("x", tuple(f"w{n:03}" for n in range(SIZE)), ("T",) * SIZE, heads=(-1, *range(SIZE - 1)))
-
-
-def given_places(share: float, seed: int = 0) -> tuple[set[int], set[int]]:
-    bag = sentence_to_bag(LONG, Annotation(pos=share, heads=share, seed=seed))
-    columns = (bag.pos or (None,) * SIZE, bag.heads or (None,) * SIZE)
-    with_pos, with_head = ({n for n, value in enumerate(column) if value is not None} for column in columns)
-    return with_pos, with_head
-
-
-def test_shares_are_drawn_and_nested() -> None:
-    assert given_places(0) == (set(), set())
-    assert given_places(1) == (set(range(SIZE)), set(range(SIZE)))
-    quarter, half = given_places(0.25), given_places(0.5)
-    for small, large in zip(quarter, half, strict=True):
-        assert small < large
-        assert 0.4 * SIZE < len(large) < 0.6 * SIZE
-    assert half[0] != half[1]
-    assert given_places(0.5, seed=1) != half == given_places(0.5)
-
-
 def test_a_draw_is_the_sentence_s_own(folder: Path) -> None:
     """The rest of the file does not change what a sentence is given."""
     options = ["--pos", "0.5", "--heads", "0.5", "--seed", "3"]
     assert (
         annotate(folder, "trees.conllu", *options)[2] == annotate(folder, "trees.conllu", "--range", "4:4", *options)[0]
     )
-
-
-def test_categories_go_with_their_words(folder: Path) -> None:
-    sentence = next(read_treebank(folder / "derivations.auto"))
-    categories = [("NP/N",), None, ("S[dcl]\\NP", "N")]
-    assert sentence_to_bag(sentence, Annotation(), categories).categories == (("S[dcl]\\NP", "N"), None, ("NP/N",))
-    with pytest.raises(InputError, match="found 1 categories for 3 tokens"):
-        sentence_to_bag(sentence, Annotation(), [None])
 
 
 def test_the_lines_are_json(folder: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grammars.ccg_derivation import read_auto, words
+from grammars.ccg.derivation import read_auto, words
 from gyro.cli import main
 
 DOGS = """\

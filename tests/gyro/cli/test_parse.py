@@ -6,7 +6,7 @@ import pytest
 
 from grammars.conllu import read_conllu
 from gyro.cli import main
-from gyro.parsing import parse_trees
+from gyro.text.parsing import parse_trees
 
 
 def test_parse_writes_spacys_trees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

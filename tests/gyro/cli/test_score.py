@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,7 @@ def test_a_run_alone(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_mistakes(files: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
     assert main(["score", *words]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_mistake_is_one_line(refused: Callable[[list[str], str], None]) -> None:
+    refused(["score", "{bad}"], "references")

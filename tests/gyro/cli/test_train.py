@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from comparison import best_first_training
-from grammars.ccg_derivation import AutoEntry, read_auto, write_auto
-from grammars.ccg_derivation import words as ccg_words
+from comparison.best_first import training
+from grammars.ccg.derivation import AutoEntry, read_auto, write_auto
+from grammars.ccg.derivation import words as ccg_words
 from grammars.conllu import read_conllu, write_conllu
 from gyro.cli import main
-from tests.comparison.treebank import derivations, trees
+from tests.comparison.best_first.treebank import derivations, trees
+from tests.once import make_once
 
 FAST = ["--bits", "14", "--iterations", "6", "--budget", "5000"]
 SETTINGS = {
@@ -37,17 +38,18 @@ ANNOTATION = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both treebanks, and a model of each grammar."""
-    found = tmp_path_factory.mktemp("best-first")
-    with (found / "small.conllu").open("w", encoding="utf-8") as file:
+    return make_once(tmp_path_factory, "best-first", write_models)
+
+
+def write_models(folder: Path) -> None:
+    with (folder / "small.conllu").open("w", encoding="utf-8") as file:
         write_conllu(file, trees())
-    with (found / "small.auto").open("w", encoding="utf-8") as file:
+    with (folder / "small.auto").open("w", encoding="utf-8") as file:
         write_auto(file, (AutoEntry(f"ID=small.{i}", tree) for i, tree in enumerate(derivations(), 1)))
     for name in ("dependency", "ccg"):
         options, ending = SETTINGS[name]
-        assert (
-            main(["train", "best-first", str(found / f"small.{ending}"), "-o", str(found / name), *FAST, *options]) == 0
-        )
-    return found
+        words = ["train", "best-first", str(folder / f"small.{ending}"), "-o", str(folder / name)]
+        assert main([*words, *FAST, *options]) == 0
 
 
 def error_line(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
@@ -133,7 +135,7 @@ def test_a_training_that_is_there_goes_on(
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(best_first_training, "_run_iteration", stop)
+    monkeypatch.setattr(training, "_run_iteration", stop)
     capsys.readouterr()
     assert main([*command, "-o", str(tmp_path / "model"), "--iterations", "7"]) == 130
     assert "goes on where this one was" in capsys.readouterr().err

@@ -1,0 +1,230 @@
+"""P*: the strings that can be cut into phrases, as a deterministic automaton with soft costs.
+
+PhraseCosts         what a phrase costs: a constant, by its length, by its count; all zero is the published grammar
+parse_phrase_costs  read them from the text of an option, "phrase=1.0,length1=2,count=0.1"
+phrase_closure      the automaton: a string costs what its cheapest cutting into phrases costs
+
+A state of the automaton is the set of places where a cutting may be: at the boundary between two phrases, or inside a
+phrase that began one to four words ago, each at its cost beyond the cheapest of them. With many different phrase costs
+there are many different differences, so costs are rounded: to 1/256 nat, with costs by count to 1/8 nat, and to
+twice that again and again while there are more than several states for each node of the phrases' trie.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from gyro.errors import InputError
+from gyro.index.phrase import PhraseSet
+from gyro.lattice.automaton import WordAutomaton, trim
+from gyro.row_table import fill_slots, slot_of
+
+FINE_GRAIN, COUNT_GRAIN, COARSEST_GRAIN = 1 / 256, 1 / 8, 1.0
+# A node of the trie may have this many states of the automaton, and a small trie this many in all, before the grain is
+# made coarser; no automaton has more than the last number.
+STATES_PER_NODE, FEW_STATES, MAX_STATES = 8, 3000, 200_000
+_ALLOWED = "'phrase', 'length<n>' and 'count' with a number of at least 0 each, as in phrase=1.0,length1=2,count=0.1"
+
+
+@dataclass(frozen=True)
+class PhraseCosts:
+    """The cost of a phrase: `per_phrase` + that of its length + `count_weight` · ln((1 + largest) / (1 + count)).
+
+    `largest` is the largest count of the set, so no cost is below 0.
+    """
+
+    per_phrase: float = 0.0
+    by_length: tuple[tuple[int, float], ...] = ()
+    count_weight: float = 0.0
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether every phrase is free, as in the published grammar."""
+        return not (self.per_phrase or self.count_weight or any(cost for _, cost in self.by_length))
+
+    def times(self, factor: float) -> PhraseCosts:
+        """All costs multiplied."""
+        lengths = tuple((length, cost * factor) for length, cost in self.by_length)
+        return PhraseCosts(self.per_phrase * factor, lengths, self.count_weight * factor)
+
+    def __str__(self) -> str:
+        """The text of the option: parse_phrase_costs reads it back."""
+        lengths = ((f"length{length}", cost) for length, cost in self.by_length)
+        parts = (("phrase", self.per_phrase), *lengths, ("count", self.count_weight))
+        return ",".join(f"{name}={cost:.6g}" for name, cost in parts if cost)
+
+    def cost(self, length: int, count: int, largest: int) -> float:
+        """What a phrase costs, before it is rounded."""
+        by_count = self.count_weight * math.log((1 + largest) / (1 + count)) if self.count_weight else 0.0
+        return self.per_phrase + dict(self.by_length).get(length, 0.0) + by_count
+
+
+def parse_phrase_costs(text: str) -> PhraseCosts:
+    """Read the text of an option; empty: all phrases are free.
+
+    >>> parse_phrase_costs("phrase=1,length2=0.5")
+    PhraseCosts(per_phrase=1.0, by_length=((2, 0.5),), count_weight=0.0)
+    """
+    found: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, number = (piece.strip() for piece in part.partition("="))
+        length = name.removeprefix("length")
+        known = name in ("phrase", "count") or (name != length and length.isdecimal() and int(length) > 0)
+        try:
+            cost = float(number)
+        except ValueError:
+            cost = math.nan
+        if not (known and equals and 0 <= cost < math.inf):
+            raise InputError(f"found {part!r} in the phrase costs; allowed are {_ALLOWED}")
+        if name in found:
+            raise InputError(f"found {name!r} twice in the phrase costs")
+        found[name] = cost
+    lengths = sorted((int(name.removeprefix("length")), cost) for name, cost in found.items() if name[0] == "l")
+    for one, other in pairwise(lengths):
+        if one[0] == other[0]:
+            raise InputError(f"found 'length{one[0]}' twice in the phrase costs")
+    return PhraseCosts(found.get("phrase", 0.0), tuple(lengths), found.get("count", 0.0))
+
+
+class _Trie:
+    """The phrases as a tree; node 0 is the boundary between two phrases, the others are inside of phrases.
+
+    `child[n, w]`: the node inside a longer phrase after word w (-1: none). `end[n, w]`: the cost, in grains, of the
+    phrase that w ends (infinity: none). `gain[n]`: the most that a phrase through n can save against the boundary
+    here and its remaining words one by one; infinity when these are not all phrases.
+    """
+
+    def __init__(self, phrases: PhraseSet, costs: PhraseCosts, grain: float) -> None:
+        children: list[dict[int, int]] = [{}]
+        ends: list[tuple[int, int, float]] = []
+        largest = max((int(counts.max()) for counts in phrases.counts if len(counts)), default=0)
+        for grams, counts in zip(phrases.grams, phrases.counts, strict=True):
+            for gram, count in zip(grams.tolist(), counts.tolist(), strict=True):
+                node = 0
+                for word in gram[:-1]:
+                    following = children[node].setdefault(word, len(children))
+                    if following == len(children):
+                        children.append({})
+                    node = following
+                ends.append((node, gram[-1], round(costs.cost(len(gram), count, largest) / grain)))
+        self.depth = max((n for n, grams in enumerate(phrases.grams, 1) if len(grams)), default=1)
+        self.child = np.full((len(children), len(phrases.words)), -1, dtype=np.int32)
+        self.end = np.full(self.child.shape, np.inf)
+        for parent, below in enumerate(children):
+            for word, node in below.items():
+                self.child[parent, word] = node
+        for parent, word, cost in ends:
+            self.end[parent, word] = cost
+        self.gain = _find_gains(self.child, self.end)
+        self.room = max(FEW_STATES, STATES_PER_NODE * len(children))
+
+
+@njit(cache=True)
+def _find_gains(child: Any, end: Any) -> Any:
+    """See _Trie.gain; a child has a higher number than its parent."""
+    gain = np.full(child.shape[0], -np.inf)
+    for node in range(child.shape[0] - 1, 0, -1):
+        for word in range(child.shape[1]):
+            if end[node, word] < np.inf:
+                gain[node] = max(gain[node], end[0, word] - end[node, word])
+            if child[node, word] >= 0:
+                gain[node] = max(gain[node], end[0, word] + gain[child[node, word]])
+    return gain
+
+
+@njit(cache=True)
+def _step(child: Any, end: Any, gain: Any, places: Any, word: int, to: Any) -> Any:
+    """One more word: the places that it leads to, less their common cost, which is returned (infinity: none).
+
+    Places lie by how many words ago their phrase began, so there is at most one for each number: first the nodes (-1:
+    none), then their costs in grains. Those that never beat the boundary and single words are left out: this alone
+    keeps the number of states small.
+    """
+    depth = len(places) // 2
+    nodes, costs = places[:depth], places[depth:]
+    to_nodes, to_costs = to[:depth], to[depth:]
+    to_nodes[:] = -1
+    to_costs[:] = 0
+    boundary = np.inf
+    for ago in range(depth):
+        if nodes[ago] >= 0:
+            boundary = min(boundary, costs[ago] + end[nodes[ago], word])
+    least = boundary
+    for ago in range(depth - 1):
+        if nodes[ago] < 0:
+            continue
+        node = child[nodes[ago], word]
+        if node >= 0 and (boundary == np.inf or costs[ago] - boundary < gain[node]):
+            to_nodes[ago + 1] = node
+            to_costs[ago + 1] = costs[ago]
+            least = min(least, costs[ago])
+    if boundary < np.inf:
+        to_nodes[0] = 0
+        to_costs[0] = np.int64(boundary)
+    for ago in range(depth):
+        if to_nodes[ago] >= 0:
+            to_costs[ago] -= np.int64(least)
+    return least
+
+
+@njit(cache=True)
+def _determinise(child: Any, end: Any, gain: Any, depth: int, room: int) -> Any:
+    """The states that strings of phrases reach, breadth first; returns no more than `room` + 1 of them."""
+    words = child.shape[1]
+    places = np.empty((room + words + 1, 2 * depth), np.int64)
+    next_state, cost = np.full((room + 1, words), -1, np.int32), np.full((room + 1, words), np.inf)
+    size = 2
+    while size < 2 * len(places):
+        size *= 2
+    slots = np.full(size, -1, np.int32)
+    places[0, :depth], places[0, depth:] = -1, 0
+    places[0, 0] = 0
+    fill_slots(places, 1, slots)
+    to = np.empty(2 * depth, np.int64)
+    states, at = 1, 0
+    while at < states <= room:
+        for word in range(words):
+            least = _step(child, end, gain, places[at], word, to)
+            if least == np.inf:
+                continue
+            slot = slot_of(slots, places, to)
+            if slots[slot] < 0:
+                slots[slot] = states
+                places[states] = to
+                states += 1
+            next_state[at, word] = slots[slot]
+            cost[at, word] = least
+        at += 1
+    ends = np.where(places[:states, 0] == 0, places[:states, depth], np.inf)
+    return next_state[:states], cost[:states], ends
+
+
+def phrase_closure(phrases: PhraseSet, *, costs: PhraseCosts) -> WordAutomaton:
+    """The strings that some row of phrases yields, each at the cost of its cheapest row.
+
+    Soft costs need every word as a phrase of its own, or the automaton may not be finite.
+    """
+    grain = COUNT_GRAIN if costs.count_weight else FINE_GRAIN
+    while True:
+        trie = _Trie(phrases, costs, grain)
+        last = costs.is_zero or grain >= COARSEST_GRAIN or not np.isfinite(trie.end[0]).all()
+        room = trie.room
+        while True:
+            next_state, cost, ends = _determinise(trie.child, trie.end, trie.gain, trie.depth, room)
+            if len(ends) <= room:
+                return trim(WordAutomaton(phrases.words, 0, next_state.copy(), cost * grain, ends * grain))
+            if not last:
+                break
+            if room > MAX_STATES:
+                raise InputError(
+                    f"the closure of {len(phrases)} phrases with costs has more than {MAX_STATES} states; "
+                    "phrase costs need every word as a 1-gram rule, as --rules 1-5 gives them"
+                )
+            room *= 8
+        grain *= 2

@@ -1,0 +1,48 @@
+"""The command dependency-lm."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import islice
+
+from tqdm import tqdm
+
+from gyro.cli.text_options import add_text_arguments, text_normalisation
+from gyro.errors import InputError
+from gyro.notation import parse_size
+from gyro.text.corpus import read_sentences
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("corpus", nargs="+", metavar="CORPUS", help="text files (.gz .xz .bz2 .zst too), - for stdin")
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the folder of the model")
+    parser.add_argument("--order", type=int, default=3, metavar="N", help="order of the model (default 3)")
+    parser.add_argument("--memory", default="2G", metavar="SIZE", help="memory for lmplz (default 2G)")
+    parser.add_argument("--limit", type=int, metavar="N", help="only the first N sentences")
+    add_text_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from lm.dependency.model import load_dependency_model, train_dependency_model
+
+    if arguments.limit is not None and arguments.limit < 1:
+        raise InputError(f"found --limit {arguments.limit}; at least 1 is allowed")
+    normalisation = text_normalisation(arguments)
+    # Tokenising is much faster than parsing: one process keeps all the parser's busy.
+    sentences = read_sentences(
+        arguments.corpus, normalisation, paragraphs=arguments.paragraphs, json_field=arguments.json_field
+    )
+    with tqdm(total=arguments.limit, unit=" sentences", disable=None, desc="parsing") as bar:
+        train_dependency_model(
+            islice(sentences, arguments.limit),
+            arguments.output,
+            order=arguments.order,
+            memory=parse_size(arguments.memory),
+            normalisation=normalisation,
+            jobs=arguments.jobs,
+            parsed=bar.update,
+            progress=bar.set_description,
+        )
+    model = load_dependency_model(arguments.output)
+    print(f"{arguments.output}: dependency model of order {model.order}, signature {model.signature}")
+    return 0

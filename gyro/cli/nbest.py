@@ -1,0 +1,26 @@
+"""The command nbest."""
+
+from __future__ import annotations
+
+import argparse
+
+from gyro.cli.output import open_output
+from gyro.errors import InputError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="DIR", help="the folder of a run")
+    parser.add_argument("-n", type=int, default=100, metavar="N", help="orders a bag (default 100)")
+    parser.add_argument("--format", choices=["moses", "jsonl"], default="moses", help="default: moses")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: stdout")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from gyro.run.batch import write_nbest
+    from gyro.run.folder import open_run
+
+    if arguments.n < 1:
+        raise InputError(f"found -n {arguments.n}; at least 1 is allowed")
+    with open_output(arguments.output) as file:
+        write_nbest(open_run(arguments.run), arguments.n, arguments.format, file)
+    return 0

@@ -1,0 +1,145 @@
+"""What came of a bag: one typed record from the search to the files of a run.
+
+Search    how a bag, or a piece of a long one, was ordered
+Outcome   the same of a whole bag, or why it failed: a line of results.jsonl
+Ordering  the orders of a bag as a lattice, with its outcome: what every system gives
+RUNGS     the tries of GYRO's own search, from the strictest on
+
+A field that was never set is not written. JSON has no infinities: null stands for them. A system with more to tell
+extends Outcome by fields of its own; where a run is read without knowing its system, these are kept as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from gyro.errors import InputError
+
+if TYPE_CHECKING:
+    from gyro.lattice.lattice import Hypothesis, Lattice
+    from gyro.text.bag import Bag
+
+# The rules asked for; the same rules with a wider β; phrases of two words too; every word a rule of its own.
+RUNGS = RULES, PRUNED_LESS, TWO_GRAM_RULES, ONE_GRAM_RULES = ("rules", "pruned less", "2-gram rules", "1-gram rules")
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+Finite = Annotated[float | None, BeforeValidator(_finite)]
+
+
+class Search(BaseModel):
+    """How a bag, or a piece of a long one, was ordered.
+
+    `rung` is the try that gave the order: the rules asked for, or one of the fallbacks. `proved` says that the cost is
+    the optimum. `beta` is the width in force, `lower_bound` what no order can be below. The rest counts: tokens of the
+    bag, nodes and arcs of the lattice, cells and rules of the RTN, phrases of the index, strings of a list.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", strict=True, populate_by_name=True)
+
+    rung: str | None = None
+    proved: bool | None = None
+    tokens: int | None = None
+    cost: Finite = None
+    lower_bound: Finite = None
+    beta: Finite = None
+    nodes: int | None = None
+    arcs: int | None = None
+    cells: int | None = None
+    rules: int | None = None
+    phrases: int | None = None
+    strings: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What was set, as a JSON object."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
+
+
+class Outcome(Search):
+    """What came of a bag. A sentence that is too long for the search is cut into pieces, each a search of its own."""
+
+    id: str
+    status: Literal["ok", "failed"]
+    reason: str | None
+    pieces: list[Search] = Field(default=[], alias="runs")
+
+    @classmethod
+    def ordered(cls, bag: Bag, cost: float, **facts: Any) -> Self:
+        """The outcome of a bag whose best order has this cost."""
+        return cls(id=bag.id, status="ok", reason=None, cost=cost, **facts)
+
+    @classmethod
+    def failed(cls, bag: Bag, reason: str) -> Self:
+        """The outcome of a bag without one."""
+        return cls(id=bag.id, status="failed", reason=reason, cost=None)
+
+    @classmethod
+    def from_json(cls, value: object, path: str | PathLike[str], line: int) -> Self:
+        """Read a record back; `path` and `line` are its place for errors."""
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            found = error.errors()[0]
+            place = ".".join(map(str, found["loc"]))
+            message = f"found no result of a bag: {place}: {found['msg']}"
+            raise InputError(message, path=path, line=line) from error
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+    @property
+    def searches(self) -> list[Search]:
+        """The search of the whole bag, or those of its pieces."""
+        return self.pieces or [self]
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether the optimum is proved; of a bag that was cut, that of each of its pieces."""
+        return all(search.proved is True for search in self.searches)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of results.jsonl: first what all outcomes have."""
+        facts = super().to_json()
+        return {**{key: facts.pop(key) for key in ("id", "status", "reason", "cost")}, **facts}
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """The orders of a bag as a lattice, and how they were found."""
+
+    lattice: Lattice
+    outcome: Outcome
+
+    @property
+    def proved(self) -> bool:
+        """Whether the best order is the optimum."""
+        return self.outcome.proved is True
+
+    @property
+    def rung(self) -> str | None:
+        """The try that gave the order."""
+        return self.outcome.rung
+
+    def best(self) -> Hypothesis:
+        """The cheapest string."""
+        return self.lattice.best()
+
+    def nbest(self, n: int) -> list[Hypothesis]:
+        """The n cheapest strings, without duplicates."""
+        return self.lattice.nbest(n)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the lattice as an OpenFst binary."""
+        self.lattice.write(path)
+
+    def _repr_svg_(self) -> str:
+        return self.lattice._repr_svg_()

@@ -1,0 +1,298 @@
+"""The bound of the exact search: a relaxed bag, made tight by a price on each word.
+
+Space          the part of an automaton that a bag can reach
+feasible_part  make it: leave out arcs that need more of a word than the bag has
+Prices         a price for each word, the bound they give, and the words most in need of tracking
+find_prices    raise the price of a word that the relaxed optimum leaves out, lower that of one it uses too often
+choose_tracked the words that a table of a given size can track
+make_machine   the table of cheapest relaxed completions, and the automaton at reduced costs to search with
+
+The relaxed problem tracks the count of some words exactly and of all the others only their total. Every order of the
+bag uses word w exactly count[w] times, so taking a price off each use of w and adding count[w] prices at the end
+changes no cost of a true order, but does change the cost of relaxed ones: the best prices (Lagrange multipliers,
+found by subgradient steps) nearly close the gap. Any prices, and any choice of tracked words, are admissible.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from gyro.lattice.automaton import WordAutomaton
+from gyro.search.exact_kernel import Machine
+
+# The first step tries to raise the bound by this much a token; it decays when so many rounds bring nothing.
+STEP_PER_TOKEN = 0.4
+STEP_DECAY = 0.7
+PATIENCE = 3
+NEVER = 255  # more than the count of any word
+
+
+class Space(NamedTuple):
+    """The states and arcs of an automaton that some order of the bag may use; words as in `counts`."""
+
+    start: int
+    next_state: NDArray[np.int32]
+    cost: NDArray[np.float64]
+    end_cost: NDArray[np.float64]
+    counts: NDArray[np.int64]
+
+    @property
+    def tokens(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def arcs(self) -> int:
+        return int(self.next_state.size)
+
+
+class Prices(NamedTuple):
+    """A price a word; `value` is the bound that they give with no word tracked; `order` the words to track first."""
+
+    price: NDArray[np.float64]
+    value: float
+    order: NDArray[np.int64]
+
+
+@njit(cache=True)
+def _least_uses(start: int, next_state: Any, counts: Any) -> Any:
+    """How often, at least, each word was used on the way to each state; NEVER everywhere: no way.
+
+    A fixed point from above, so it holds for every way that the bag allows.
+    """
+    states, words = next_state.shape
+    uses = np.full((states, words), NEVER, dtype=np.uint8)
+    uses[start] = 0
+    after = np.empty(words, dtype=np.uint8)
+    changed = np.zeros(states, dtype=np.bool_)
+    changed[start] = True
+    again = True
+    while again:
+        again = False
+        for state in range(states):
+            if not changed[state]:
+                continue
+            changed[state] = False
+            for word in range(words):
+                target = next_state[state, word]
+                if target < 0 or uses[state, word] >= counts[word]:
+                    continue
+                after[:] = uses[state]
+                after[word] += 1
+                lower = False
+                for other in range(words):
+                    lower |= after[other] < uses[target, other]
+                    uses[target, other] = min(uses[target, other], after[other])
+                if lower:
+                    changed[target] = True
+                    again = True
+    return uses
+
+
+@njit(cache=True)
+def _restrict(start: int, next_state: Any, cost: Any, end_cost: Any, counts: Any) -> Any:
+    """The arcs and states that `_least_uses` leaves, numbered in the same order."""
+    usable = np.where(cost < np.inf, next_state, np.int32(-1))
+    uses = _least_uses(start, usable, counts)
+    states, words = usable.shape
+    number = np.full(states, -1, dtype=np.int32)
+    reached = 0
+    for state in range(states):
+        if words == 0 or uses[state, 0] < NEVER:
+            number[state] = reached
+            reached += 1
+    part_next, part_cost = np.full((reached, words), -1, dtype=np.int32), np.full((reached, words), np.inf)
+    part_end = np.empty(reached)
+    for state in range(states):
+        if number[state] < 0:
+            continue
+        part_end[number[state]] = end_cost[state]
+        for word in range(words):
+            if usable[state, word] >= 0 and uses[state, word] < counts[word]:
+                part_next[number[state], word] = number[usable[state, word]]
+                part_cost[number[state], word] = cost[state, word]
+    return number[start], part_next, part_cost, part_end
+
+
+def feasible_part(automaton: WordAutomaton, counts: NDArray[np.int64]) -> Space:
+    """Leave out the arcs that need more of a word than the bag has, and the states that are then not reached."""
+    tables = (automaton.next_state, automaton.cost, automaton.end_cost)
+    start, next_state, cost, end_cost = _restrict(automaton.start, *tables, counts)
+    return Space(int(start), next_state, cost, end_cost, counts)
+
+
+@njit(cache=True)
+def _columns(next_state: Any, cost: Any, price: Any) -> Any:
+    """Word by word, for the tables: next states (0 where there is none) and reduced costs (infinity there).
+
+    The numbers are unsigned because numba tests signed ones for being negative.
+    """
+    states, words = next_state.shape
+    target = np.zeros((words, states), dtype=np.uint32)
+    reduced = np.full((words, states), np.inf, dtype=np.float32)
+    for state in range(states):
+        for word in range(words):
+            if next_state[state, word] >= 0:
+                target[word, state] = next_state[state, word]
+                reduced[word, state] = cost[state, word] - price[word]
+    return target, reduced
+
+
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def _relax(into: Any, target: Any, reduced: Any, word: int, word_after: Any, other: int, other_after: Any) -> None:
+    """Lower `into` to what either of two words and then its completion costs; two at a time are a third faster."""
+    one, two, cost_one, cost_two = target[word], target[other], reduced[word], reduced[other]
+    for state in range(into.shape[0]):
+        least = min(cost_one[state] + word_after[one[state]], cost_two[state] + other_after[two[state]])
+        into[state] = min(into[state], least)
+
+
+@njit(cache=True, fastmath={"nnan", "nsz"})
+def _relax_by_all(into: Any, target: Any, reduced: Any, after: Any) -> None:
+    """Lower `into` to what any word and then `after` costs."""
+    words = target.shape[0]
+    for word in range(0, words, 2):
+        other = min(word + 1, words - 1)
+        one, two, cost_one, cost_two = target[word], target[other], reduced[word], reduced[other]
+        for state in range(into.shape[0]):
+            least = min(cost_one[state] + after[one[state]], cost_two[state] + after[two[state]])
+            into[state] = min(into[state], least)
+
+
+@njit(cache=True)
+def _count_uses(start: int, target: Any, reduced: Any, table: Any, uses: Any) -> None:
+    """How often the relaxed optimum uses each word."""
+    uses[:] = 0
+    state = start
+    for row in range(table.shape[0] - 1):
+        best, chosen = np.float32(np.inf), 0
+        for word in range(uses.shape[0]):
+            through = reduced[word, state] + table[row + 1, target[word, state]]
+            if through < best:
+                best, chosen = through, word
+        uses[chosen] += 1
+        state = target[chosen, state]
+
+
+@njit(cache=True)
+def _climb(start: int, target: Any, plain: Any, end_cost: Any, counts: Any, price: Any, rounds: int) -> Any:
+    """Subgradient ascent of the bound over the prices; returns the best prices, their bound, and each word's misuse."""
+    words, states = target.shape
+    tokens = counts.sum()
+    table = np.empty((tokens + 1, states), dtype=np.float32)
+    reduced = np.empty_like(plain)
+    uses, misuse = np.zeros(words, dtype=np.int64), np.zeros(words)
+    best_value, best_price = -np.inf, price.copy()
+    step, failures = STEP_PER_TOKEN * tokens, 0
+    table[tokens] = end_cost
+    for _ in range(rounds):
+        for word in range(words):
+            reduced[word] = plain[word] - np.float32(price[word])
+        for row in range(tokens - 1, -1, -1):
+            table[row] = np.inf
+            _relax_by_all(table[row], target, reduced, table[row + 1])
+        value = table[0, start] + (price * counts).sum()
+        if value == np.inf:
+            return price, value, misuse
+        _count_uses(start, target, reduced, table, uses)
+        if value > best_value + 1e-3:
+            best_value, best_price, failures = value, price.copy(), 0
+        else:
+            failures += 1
+            if failures == PATIENCE:
+                step, failures, price = step * STEP_DECAY, 0, best_price.copy()
+        wrong = (counts - uses).astype(np.float64)
+        square = (wrong * wrong).sum()
+        if square == 0:
+            return price, value, misuse
+        misuse = 0.9 * misuse + np.maximum(-wrong, 0)
+        price = price + step / square * wrong
+    return best_price, best_value, misuse
+
+
+def find_prices(space: Space, rounds: int) -> Prices:
+    """Climb for at most `rounds` rounds from each word's mean cost."""
+    usable = space.next_state >= 0
+    total = np.where(usable, space.cost, 0.0).sum(axis=0)
+    price = total / np.maximum(usable.sum(axis=0), 1)
+    target, plain = _columns(space.next_state, space.cost, np.zeros_like(price))
+    end_cost = space.end_cost.astype(np.float32)
+    price, value, misuse = _climb(space.start, target, plain, end_cost, space.counts, price, rounds)
+    return Prices(price, float(value), np.argsort(-misuse, kind="stable"))
+
+
+def table_rows(space: Space, tracked: NDArray[np.int64]) -> int:
+    """How many different relaxed coverages there are."""
+    rest = space.tokens - int(space.counts[tracked].sum())
+    rows = rest + 1
+    for count in space.counts[tracked].tolist():
+        rows *= count + 1
+    return rows
+
+
+def choose_tracked(space: Space, prices: Prices, budget: float) -> NDArray[np.int64]:
+    """The first words of the prices' order whose table can be filled in about `budget` steps (perhaps none)."""
+    chosen: NDArray[np.int64] = prices.order[:0]
+    for length in range(1, len(prices.order) + 1):
+        longer = prices.order[:length]
+        if table_rows(space, longer) * space.arcs > budget:
+            break
+        chosen = longer
+    return chosen
+
+
+@njit(cache=True)
+def _fill(target: Any, reduced: Any, end_cost: Any, group: Any, step: Any, size: Any, rows: int) -> Any:
+    """Cheapest relaxed completions, from the full coverage downward.
+
+    A coverage is a number of digits, digit d below size[d]; word w raises digit group[w] and so the number by step[w].
+    """
+    words, states = target.shape
+    table = np.empty((rows, states), dtype=np.float32)
+    digits = size - 1
+    table[rows - 1] = end_cost
+    for row in range(rows - 2, -1, -1):
+        place = 0
+        while digits[place] == 0:
+            digits[place] = size[place] - 1
+            place += 1
+        digits[place] -= 1
+        table[row] = np.inf
+        waiting = -1
+        for word in range(words):
+            if digits[group[word]] + 1 < size[group[word]]:
+                if waiting < 0:
+                    waiting = word
+                else:
+                    first, second = table[row + step[waiting]], table[row + step[word]]
+                    _relax(table[row], target, reduced, waiting, first, word, second)
+                    waiting = -1
+        if waiting >= 0:
+            last = table[row + step[waiting]]
+            _relax(table[row], target, reduced, waiting, last, waiting, last)
+    return table
+
+
+def make_machine(space: Space, price: NDArray[np.float64], tracked: NDArray[np.int64]) -> Machine:
+    """Fill the table for these prices and tracked words; all costs of the machine are reduced by the prices."""
+    counts, words = space.counts, len(space.counts)
+    group = np.full(words, len(tracked), dtype=np.int64)
+    group[tracked] = np.arange(len(tracked))
+    rest = space.tokens - int(counts[tracked].sum())
+    size = np.append(counts[tracked] + 1, rest + 1)
+    step = np.append(1, np.cumprod(size))[group]
+    target, reduced = _columns(space.next_state, space.cost, price)
+    # Rounding to 32 bits must not lift the table above the truth: start it lower by more than all rounding together.
+    largest = max(_largest(reduced), _largest(space.end_cost))
+    slack = (space.tokens + 2) ** 2 * largest * 2.0**-23
+    end_cost = (space.end_cost - slack).astype(np.float32)
+    table = _fill(target, reduced, end_cost, group, step, size, table_rows(space, tracked))
+    return Machine(space.start, space.next_state, space.cost - price, space.end_cost, table, step)
+
+
+def _largest(costs: NDArray[Any]) -> float:
+    finite = costs[np.isfinite(costs)]
+    return float(np.abs(finite).max()) if finite.size else 0.0

@@ -1,0 +1,96 @@
+"""What the exact search hands out.
+
+SearchResult  the lattice, its best cost, the lower bound, whether the optimum is proved, and the work done
+NBest         the cheapest orders, and whether it is proved that there are none cheaper
+Paths         the arcs of a lattice as arrays
+take_paths    the arcs of a search's graph that are marked, as a lattice of its own
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gyro.lattice.lattice import Lattice
+from gyro.lattice.strings import Hypothesis, StringOrder
+from gyro.search.exact_bound import Space
+from gyro.search.exact_kernel import Graph
+
+
+class Paths(NamedTuple):
+    """The arcs and ends of a lattice whose start is state 0 and whose arcs lead to higher states."""
+
+    states: int
+    source: NDArray[np.int32]
+    word: NDArray[np.uint8]
+    target: NDArray[np.int32]
+    cost: NDArray[np.float64]
+    final_states: NDArray[np.int64]
+    final_costs: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found.
+
+    `proved`: `cost` is the optimum, and every string within `beta` of it is in the lattice. `beta` is what was asked
+    for, less if that was too much for the limits, and with a limit on the arcs the largest that fits. `exhausted`:
+    it is known that the lattice holds the whole language. No paths and `proved`: the language is empty. `expanded`
+    counts the nodes that were made, `nodes` and `arcs` those that the lattice keeps.
+    """
+
+    words: tuple[str, ...]
+    paths: Paths | None
+    proved: bool
+    exhausted: bool
+    cost: float
+    lower_bound: float
+    beta: float
+    expanded: int
+    seconds: float
+
+    @property
+    def nodes(self) -> int:
+        return 0 if self.paths is None else self.paths.states
+
+    @property
+    def arcs(self) -> int:
+        return 0 if self.paths is None else len(self.paths.source)
+
+    def lattice(self) -> Lattice | None:
+        """The orders found as a lattice; None when there is none."""
+        return None if self.paths is None else Lattice.from_arrays(self.words, 0, *self.paths[1:])
+
+    def cheapest(self, n: int) -> list[Hypothesis]:
+        """The n cheapest strings of the lattice, in double precision, by cost and then by tokens."""
+        if self.paths is None:
+            return []
+        final = np.full(self.paths.states, np.inf)
+        final[self.paths.final_states] = self.paths.final_costs
+        return StringOrder(self.words, *self.paths[1:5], final, in_billionths=True).cheapest(n)
+
+
+class NBest(NamedTuple):
+    """Hypotheses, the cheapest first; `proved`: no other order is cheaper than the last of them."""
+
+    hypotheses: list[Hypothesis]
+    proved: bool
+
+
+def take_paths(graph: Graph, keep: NDArray[np.bool_], space: Space) -> Paths:
+    """The marked arcs at their full costs; their nodes are numbered anew, in the same order."""
+    used = np.zeros(len(graph.state), dtype=np.bool_)
+    used[0] = True
+    source, target = graph.arcs.source[keep], graph.arcs.target[keep]
+    used[source] = used[target] = True
+    number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+    word = graph.arcs.word[keep]
+    cost = space.cost[graph.state[source], word]
+    last = graph.last_row + np.flatnonzero(used[graph.last_row :])
+    end_cost = space.end_cost[graph.state[last]]
+    ends = np.isfinite(end_cost)
+    final_states = number[last[ends]].astype(np.int64)
+    return Paths(int(used.sum()), number[source], word, number[target], cost, final_states, end_cost[ends])

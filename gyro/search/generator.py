@@ -1,0 +1,291 @@
+"""From a bag to its lattice: phrases, grammar or search, fallback rungs, and long sentences piece by piece.
+
+order      one bag, in one call
+Generator  an index, a model and settings, checked once and used for many bags: GYRO as a system
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grammars.phrase.closure import PhraseCosts, parse_phrase_costs, phrase_closure
+from grammars.phrase.grammar import PhraseGrammar
+from gyro.errors import InputError
+from gyro.index.phrase import PhraseSet, find_phrases
+from gyro.index.reader import TextIndex
+from gyro.lattice.automaton import WordAutomaton, intersect
+from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.run.batch import Summary, run_batch
+from gyro.run.outcome import ONE_GRAM_RULES, PRUNED_LESS, RULES, RUNGS, TWO_GRAM_RULES, Ordering, Outcome, Search
+from gyro.search import rtn
+from gyro.search.exact import NBest, search, search_nbest
+from gyro.search.settings import Settings
+from gyro.text.bag import Bag
+from gyro.text.corpus import check_normalisation
+from lm.model import LanguageModel
+
+# A bag that finds no parse is tried again with these multiples of β before the grammar is widened.
+_PRUNE_LESS = (2.0, 4.0)
+# A piece of a long sentence keeps at most so many arcs: what is far from its best order is not saved by the joints.
+_MOST_PIECE_ARCS = 20_000
+
+
+class Rung(NamedTuple):
+    """One try at a bag: the name under which it is counted, the rules in force, and β."""
+
+    name: str
+    phrases: PhraseSet
+    beta: float
+
+
+class Allowance(NamedTuple):
+    """When a bag must be done, and how many arcs its lattice may have (0: as many as β asks for)."""
+
+    deadline: float
+    most_arcs: int
+
+
+class Searched(NamedTuple):
+    """What a try found, and how."""
+
+    lattice: Lattice
+    search: Search
+
+
+class Generator:
+    """Orders bags with one index, one model and one choice of settings."""
+
+    def __init__(self, index: TextIndex, model: LanguageModel, settings: Settings | None = None) -> None:
+        check_normalisation(index.normalisation, "the index", model.normalisation, "the model")
+        self.index = index
+        self.model = model
+        self.settings = settings or Settings()
+        self._costs: PhraseCosts = parse_phrase_costs(self.settings.phrase_cost)
+        longest = self.settings.rule_lengths[1]
+        if longest > index.order:
+            raise InputError(f"rules of up to {longest} words need an index of that order; found order {index.order}")
+
+    def signature(self) -> dict[str, Any]:
+        """How the results are made: all that decides them, but for the limits of time and memory."""
+        limits = ("time_limit", "memory_limit")
+        return {
+            **{name: value for name, value in self.settings.to_json().items() if name not in limits},
+            "normalisation": self.index.normalisation.to_json(),
+            "index": self.index.signature,
+            "model": self.model.signature,
+            "model_order": self.model.order,
+        }
+
+    def run(self, bags: Sequence[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
+        """Order many bags into a run folder; the options are those of `gyro.run.batch.run_batch`."""
+        settings = self.settings
+        # Compiled code is loaded at its first use: here once, so that no worker's bag pays for it.
+        self.order(Bag(bags[0].tokens[:3]))
+        # The search keeps its own limit and then gives the best order so far: the pool's limit only stands behind it.
+        time_limit = settings.time_limit * 1.5 + 5 if settings.is_search else settings.time_limit
+        return run_batch(
+            bags,
+            folder,
+            lambda _number, bag: self.order(bag),
+            settings=self.signature(),
+            features=self._features,
+            time_limit=time_limit,
+            memory_limit=settings.memory_bytes,
+            **options,
+        )
+
+    def run_text(self, folder: str | PathLike[str]) -> str:
+        """The summary of a run says all there is."""
+        return ""
+
+    def _features(self, _number: int, hypotheses: Sequence[Hypothesis]) -> list[dict[str, float]]:
+        """The columns of n-best lists: what the model says and, where phrases cost something, what these cost."""
+        if self._costs.is_zero:
+            return [{"LM": 0.0 - hypothesis.cost} for hypothesis in hypotheses]
+        costs = [self.model.score(hypothesis.tokens) for hypothesis in hypotheses]
+        return [
+            {"LM": 0.0 - cost, "PHRASES": 0.0 - round(max(0.0, hypothesis.cost - cost), 3)}
+            for hypothesis, cost in zip(hypotheses, costs, strict=True)
+        ]
+
+    def order(self, bag: Bag) -> Ordering:
+        """Order one bag; a long one that has a reference is cut into pieces, ordered one by one and joined."""
+        settings, limit = self.settings, self.settings.max_tokens
+        if limit and len(bag) > limit and bag.reference is not None:
+            return self._order_pieces(bag, cut(bag.reference, limit))
+        if limit and len(bag) > limit and not settings.is_search:
+            raise InputError(
+                f"bag {bag.id!r} has {len(bag)} tokens and no reference to cut it by; "
+                f"{settings.algorithm} takes at most {limit} (--max-tokens)"
+            )
+        allowance = Allowance(time.perf_counter() + settings.time_limit, settings.max_arcs)
+        lattice, search = self._order_whole(bag, self.model.acceptor(bag.words), allowance)
+        return Ordering(lattice, Outcome.ordered(bag, **search.to_json()))
+
+    def _order_whole(self, bag: Bag, acceptor: WordAutomaton, allowance: Allowance) -> Searched:
+        phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
+        attempt = self._search if self.settings.is_search else self._expand
+        tried = set()
+        for rung in self._rungs(bag, phrases):
+            if rung.name == PRUNED_LESS and not rtn.has_parse(PhraseGrammar(bag, rung.phrases)):
+                continue
+            tried.add(rung.name)
+            found = attempt(bag, rung, acceptor, allowance)
+            if found is not None:
+                return Searched(found.lattice, found.search.model_copy(update={"phrases": len(phrases)}))
+        raise AssertionError(f"no rung gave an order for bag {bag.id!r}; tried {sorted(tried)}")
+
+    def _rungs(self, bag: Bag, phrases: PhraseSet) -> Iterator[Rung]:
+        """The rules in force, then prune less, then 2-gram rules too, then every word as a rule of its own."""
+        settings = self.settings
+        low, high = settings.rule_lengths
+        known = {int(word) for word in phrases.grams[0][:, 0]}
+        unknown = [word for word in range(len(bag.words)) if word not in known]
+        rules = phrases.of_lengths(low, high).with_unigrams(unknown)
+        yield Rung(RULES, rules, settings.beta)
+        if settings.algorithm.startswith("pruned"):
+            for factor in _PRUNE_LESS:
+                yield Rung(PRUNED_LESS, rules, settings.beta * factor)
+        if low > 2:
+            rules = phrases.of_lengths(2, high).with_unigrams(unknown)
+            yield Rung(TWO_GRAM_RULES, rules, settings.beta)
+        if low > 1:
+            yield Rung(ONE_GRAM_RULES, rules.with_unigrams(range(len(bag.words))), settings.beta)
+
+    def nbest(self, bag: Bag, n: int) -> NBest:
+        """The n cheapest orders of a whole bag, however far from the best, and whether that is proved."""
+        settings = self.settings
+        acceptor = self.model.acceptor(bag.words)
+        phrases = find_phrases(self.index, bag, settings.rule_lengths[1])
+        for rung in self._rungs(bag, phrases):
+            found = search_nbest(
+                self._automaton(bag, rung, acceptor),
+                bag.counts,
+                n,
+                beam=settings.beam,
+                time_limit=settings.time_limit,
+                memory_limit=settings.memory_bytes * 3 // 4,
+            )
+            if found.hypotheses:
+                return found
+        raise AssertionError(f"no rung gave an order for bag {bag.id!r}")
+
+    def _automaton(self, bag: Bag, rung: Rung, acceptor: WordAutomaton) -> WordAutomaton:
+        """P* ∩ G_Ω; G_Ω alone where every word is a rule and rules are free."""
+        if self._costs.is_zero and len(rung.phrases.grams[0]) == len(bag.words):
+            return acceptor
+        return intersect(phrase_closure(rung.phrases, costs=self._costs), acceptor)
+
+    def _search(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, allowance: Allowance) -> Searched | None:
+        settings = self.settings
+        result = search(
+            self._automaton(bag, rung, acceptor),
+            bag.counts,
+            beta=rung.beta,
+            max_arcs=allowance.most_arcs or None,
+            beam=settings.beam,
+            time_limit=max(0.05, allowance.deadline - time.perf_counter()),
+            memory_limit=settings.memory_bytes * 3 // 4,
+            exact=settings.algorithm == "exact",
+        )
+        lattice = result.lattice()
+        if lattice is None:
+            return None
+        facts = Search(
+            rung=rung.name,
+            proved=result.proved,
+            tokens=len(bag),
+            cost=round(result.cost, 4),
+            lower_bound=round(result.lower_bound, 4),
+            beta=round(result.beta, 4),
+            nodes=result.nodes,
+            arcs=result.arcs,
+        )
+        return Searched(lattice, facts)
+
+    def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, _allowance: Allowance) -> Searched | None:
+        algorithm: Callable[..., rtn.RtnResult] = rtn.ALGORITHMS[self.settings.algorithm]
+        grammar = PhraseGrammar(bag, rung.phrases)
+        result = algorithm(grammar, acceptor, first_row=self.settings.first_row, beta=rung.beta)
+        if result.lattice is None:
+            return None
+        facts = Search(
+            rung=rung.name,
+            # Full expansion looks at every string of the grammar, so its best is the grammar's best.
+            proved=self.settings.algorithm == "full",
+            tokens=len(bag),
+            cost=round(result.lattice.best().cost, 4),
+            arcs=result.lattice.num_arcs,
+            cells=result.cells,
+            rules=result.rules,
+        )
+        return Searched(result.lattice, facts)
+
+    def _order_pieces(self, bag: Bag, pieces: list[tuple[str, ...]]) -> Ordering:
+        """Order each piece by itself, join the lattices, and apply the model anew so that it sees over the joints."""
+        settings = self.settings
+        most_arcs = min(settings.max_arcs or _MOST_PIECE_ARCS, _MOST_PIECE_ARCS)
+        searches, stripped = [], []
+        for number, piece in enumerate(pieces):
+            allowance = Allowance(time.perf_counter() + settings.time_limit / len(pieces), most_arcs)
+            part = Bag(piece, id=f"{bag.id}.{number + 1}")
+            acceptor = self.model.acceptor(part.words, start=number == 0, end=number == len(pieces) - 1)
+            lattice, search = self._order_whole(part, acceptor, allowance)
+            thin = _thinned(lattice, settings.beta, most_arcs)
+            searches.append(search)
+            # What a piece costs besides its model (the phrases) stays; the model of the piece alone is taken off.
+            stripped.append(thin.unweighted() if self._costs.is_zero else thin.apply(_negated(acceptor)))
+        joined = Lattice.join(stripped).apply(self.model.acceptor(bag.words)).prune(settings.beta)
+        outcome = Outcome.ordered(
+            bag,
+            cost=round(joined.best().cost, 4),
+            rung=max((str(search.rung) for search in searches), key=RUNGS.index),
+            proved=False,
+            tokens=len(bag),
+            arcs=joined.num_arcs,
+            pieces=searches,
+        )
+        return Ordering(joined, outcome)
+
+
+def order(
+    bag: Bag | Iterable[str],
+    *,
+    index: TextIndex,
+    model: LanguageModel,
+    settings: Settings | None = None,
+    **changes: Any,
+) -> Ordering:
+    """Order one bag: `order("a b c".split(), index=index, model=model, algorithm="beam")`."""
+    chosen = replace(settings or Settings(), **changes)
+    return Generator(index, model, chosen).order(bag if isinstance(bag, Bag) else Bag(tuple(bag)))
+
+
+def cut(reference: tuple[str, ...], most: int) -> list[tuple[str, ...]]:
+    """Cut a sentence into pieces of at most `most` tokens.
+
+    >>> cut(("a", "b", "c", "d", "e"), 2)
+    [('a', 'b'), ('c', 'd'), ('e',)]
+    """
+    edges = [*range(0, len(reference), most), len(reference)]
+    return [reference[begin:end] for begin, end in pairwise(edges)]
+
+
+def _thinned(lattice: Lattice, beta: float, most_arcs: int) -> Lattice:
+    """What is within β of the best; a smaller β where that has too many arcs."""
+    thin = lattice.prune(beta)
+    while thin.num_arcs > most_arcs and beta > 0.1:
+        beta *= 0.7
+        thin = thin.prune(beta)
+    return thin
+
+
+def _negated(automaton: WordAutomaton) -> WordAutomaton:
+    return replace(automaton, cost=-automaton.cost, end_cost=np.negative(automaton.end_cost))

@@ -1,0 +1,71 @@
+"""GYRO as a system of gyro.run.system: the options of its search, and the generator that they ask for.
+
+add_arguments  index, model and all of Settings
+settings_of    the settings that the options ask for
+open_system    the generator that they ask for
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from gyro.errors import InputError
+from gyro.search.settings import ALGORITHMS, Settings
+from lm.loading import MODEL_HELP, load_language_model
+
+if TYPE_CHECKING:
+    from gyro.search.generator import Generator
+
+_DEFAULT = Settings()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Index, model, and all of Settings."""
+    group = parser.add_argument_group("index and model (or the variables GYRO_INDEX and GYRO_LM)")
+    group.add_argument("--index", default=os.environ.get("GYRO_INDEX"), metavar="DIR", help="an index of gyro index")
+    group.add_argument("--lm", default=os.environ.get("GYRO_LM"), metavar="MODEL", help=MODEL_HELP)
+    group = parser.add_argument_group("search")
+    group.add_argument("--algorithm", choices=ALGORITHMS, default=_DEFAULT.algorithm, help="default: %(default)s")
+    group.add_argument(
+        "--rules", default="", metavar="SPAN", help="lengths of phrase rules (default 1-5 for exact and beam, else 3-5)"
+    )
+    group.add_argument(
+        "--phrase-cost",
+        default="",
+        metavar="COSTS",
+        help="exact and beam: soft costs of rules, like phrase=1.5,length1=0.5,count=0.1 (default none)",
+    )
+    group.add_argument("--beta", type=float, default=_DEFAULT.beta, metavar="β", help="beam in nats (default 10)")
+    group.add_argument(
+        "--first-row", type=int, default=_DEFAULT.first_row, metavar="r", help="first row that is pruned (default 6)"
+    )
+    group.add_argument("--beam", type=int, default=_DEFAULT.beam, metavar="N", help="nodes a row (default 64)")
+    group.add_argument("--max-arcs", type=int, default=0, metavar="N", help="exact: the largest β with this many arcs")
+    group.add_argument(
+        "--max-tokens",
+        type=int,
+        default=20,
+        metavar="N",
+        help="longer references are cut (default 20; 0: never)",
+    )
+    group.add_argument(
+        "--time-limit", type=float, default=_DEFAULT.time_limit, metavar="S", help="seconds a bag (default 60)"
+    )
+    group.add_argument("--memory-limit", default="4G", metavar="SIZE", help="memory a process (default 4G)")
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    return Settings(**{f.name: getattr(arguments, f.name) for f in fields(Settings)})
+
+
+def open_system(arguments: argparse.Namespace) -> Generator:
+    """The generator that the options ask for; the heavy modules are loaded here, after all checks on the options."""
+    from gyro.index.reader import open_index
+    from gyro.search.generator import Generator
+
+    if not arguments.index or not arguments.lm:
+        raise InputError("--index DIR and --lm MODEL are needed")
+    return Generator(open_index(arguments.index), load_language_model(arguments.lm), settings_of(arguments))

@@ -1,0 +1,67 @@
+"""The settings of generation.
+
+Settings    everything that decides what a bag's lattice looks like
+ALGORITHMS  the ways to order a bag
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gyro.errors import InputError
+from gyro.notation import parse_size, parse_span
+
+ALGORITHMS = ("exact", "beam", "pruned-parsing", "pruned-expansion", "full")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a bag becomes a lattice.
+
+    `rules` names the lengths of the phrases that are rules; empty means 1-5 for the exact search and the beam, and
+    3-5, as published, for the algorithms over the RTN.
+    """
+
+    algorithm: str = "exact"
+    rules: str = ""
+    beta: float = 10.0
+    first_row: int = 6
+    beam: int = 64
+    max_arcs: int = 0
+    max_tokens: int = 20
+    phrase_cost: str = ""
+    time_limit: float = 60.0
+    memory_limit: str = "4G"
+
+    def __post_init__(self) -> None:
+        if self.algorithm not in ALGORITHMS:
+            raise InputError(f"found the algorithm {self.algorithm!r}; allowed are {', '.join(ALGORITHMS)}")
+        low, high = self.rule_lengths
+        if not 1 <= low <= high <= 9:
+            raise InputError(f"found the rules {self.rules!r}; lengths from 1 to 9 are allowed, like 3-5")
+        for name, least in (("beta", 0), ("first_row", 1), ("beam", 1), ("max_arcs", 0), ("max_tokens", 0)):
+            if getattr(self, name) < least:
+                raise InputError(f"found {name} {getattr(self, name)}; at least {least} is allowed")
+        if self.time_limit <= 0:
+            raise InputError(f"found the time limit {self.time_limit}; a number of seconds over 0 is allowed")
+        parse_size(self.memory_limit)
+        if self.phrase_cost and not self.is_search:
+            raise InputError(f"phrase costs go with exact and beam; the rules of {self.algorithm} have none")
+
+    @property
+    def is_search(self) -> bool:
+        """Whether this is the search over P* ∩ G_Ω, not the RTN."""
+        return self.algorithm in ("exact", "beam")
+
+    @property
+    def rule_lengths(self) -> tuple[int, int]:
+        return parse_span(self.rules or ("1-5" if self.is_search else "3-5"))
+
+    @property
+    def memory_bytes(self) -> int:
+        return parse_size(self.memory_limit)
+
+    def to_json(self) -> dict[str, Any]:
+        """All settings, with the rules spelt out."""
+        return {**asdict(self), "rules": "-".join(map(str, self.rule_lengths))}

@@ -1,0 +1,132 @@
+"""Forked processes that do tasks for their parent, and never outlive it.
+
+Worker   a process and the parent's end of its pipe
+Workers  some of them: fork, end, end all
+answer   do a task, and tell its result or why there is none in JSON
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import TypeVar
+
+import psutil
+
+from gyro.errors import GyroError
+from gyro.memory import private_memory
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_PR_SET_PDEATHSIG = 1
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """A forked process, the parent's end of its pipe, and the task that it has."""
+
+    def __init__(self, process: BaseProcess, pipe: Connection, inherited: int) -> None:
+        self.process = process
+        self.pipe = pipe
+        self.inherited = inherited
+        self.status = psutil.Process(process.pid)
+        self.task = -1
+        self.started = 0.0
+        self.peak = 0
+
+    @property
+    def busy(self) -> bool:
+        return self.task >= 0
+
+    def assign(self, task: int) -> None:
+        self.pipe.send_bytes(b"%d" % task)
+        self.task, self.started, self.peak = task, time.monotonic(), 0
+
+    def memory(self) -> int:
+        """The bytes that the process holds now; 0 when it is gone."""
+        try:
+            held = private_memory(self.status) - self.inherited
+        except psutil.Error:
+            held = 0
+        self.peak = max(self.peak, held)
+        return held
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.pipe.close()
+
+
+class Workers:
+    """Forked processes that serve tasks."""
+
+    def __init__(self, serve: Callable[[Connection, int], None]) -> None:
+        self.serve = serve
+        self.workers: list[Worker] = []
+
+    def fork(self) -> Worker:
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe()
+        inherited, parent = private_memory(psutil.Process()), os.getpid()
+        foreign = [ours, *(worker.pipe for worker in self.workers)]
+
+        def run() -> None:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            _die_with_parent(parent)
+            for pipe in foreign:
+                pipe.close()  # else the death of the parent would not close them
+            with suppress(EOFError, OSError):  # the parent is gone
+                self.serve(theirs, inherited)
+
+        process = context.Process(target=run, daemon=True)
+        # A Ctrl-C between the fork and the child's own signal settings would give it a KeyboardInterrupt.
+        previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+            theirs.close()
+            worker = Worker(process, ours, inherited)
+            self.workers.append(worker)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, previous)
+        return worker
+
+    def remove(self, worker: Worker) -> None:
+        self.workers.remove(worker)
+        worker.kill()
+
+    def kill(self) -> None:
+        while self.workers:
+            self.workers.pop().kill()
+
+
+def answer(work: Callable[[T], R], task: T, facts: Callable[[], dict[str, int]]) -> bytes:
+    """Do a task: its result or why there is none, in JSON, with the facts that there are after it."""
+    try:
+        return json.dumps({"result": work(task)} | facts()).encode()
+    except GyroError as error:
+        reason = str(error)
+    except Exception as error:
+        _log.debug("a task failed", exc_info=True)
+        reason = f"{type(error).__name__}: {error}"
+    return json.dumps({"failure": " ".join(reason.split())} | facts()).encode()
+
+
+def _die_with_parent(parent: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before the call above
+        os._exit(1)

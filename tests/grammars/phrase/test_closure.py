@@ -1,0 +1,158 @@
+"""P* against all ways of cutting a string into phrases."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grammars.phrase import closure
+from grammars.phrase.closure import PhraseCosts, parse_phrase_costs, phrase_closure
+from gyro.errors import InputError
+from gyro.index.phrase import PhraseSet
+
+INFINITY = float("inf")
+WORDS = ("a", "b", "c")
+
+phrase_sets = st.dictionaries(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple), st.integers(0, 1000), max_size=9
+)
+# Multiples of the grain, so that no cost is rounded.
+lengths = st.dictionaries(st.integers(1, 4), st.sampled_from([0.5, 0.75, 2.0]), max_size=3)
+some_costs = st.builds(
+    PhraseCosts, st.sampled_from([0.0, 0.25, 1.5]), lengths.map(lambda by_length: tuple(by_length.items()))
+)
+
+
+def cheapest_cutting(string: tuple[str, ...], phrases: Mapping[tuple[str, ...], int], costs: PhraseCosts) -> float:
+    """Try every set of places to cut."""
+    largest = max(phrases.values(), default=0)
+    best = INFINITY
+    for cuts in itertools.product([False, True], repeat=max(0, len(string) - 1)):
+        edges = [0, *(i + 1 for i, cut in enumerate(cuts) if cut), len(string)]
+        parts = [string[i:j] for i, j in itertools.pairwise(edges) if i < j]
+        if all(part in phrases for part in parts):
+            best = min(best, sum(costs.cost(len(part), phrases[part], largest) for part in parts))
+    return best
+
+
+def short_strings(longest: int) -> list[tuple[str, ...]]:
+    return [string for n in range(longest + 1) for string in itertools.product(WORDS, repeat=n)]
+
+
+@settings(max_examples=80, deadline=None)
+@given(phrase_sets)
+def test_without_costs_it_accepts_what_can_be_cut(phrases: dict[tuple[str, ...], int]) -> None:
+    automaton = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=PhraseCosts())
+    for string in short_strings(5):
+        assert automaton.score(string) == cheapest_cutting(string, phrases, PhraseCosts())
+
+
+@settings(max_examples=80, deadline=None)
+@given(phrase_sets, some_costs)
+def test_with_costs_it_takes_the_cheapest_cutting(phrases: dict[tuple[str, ...], int], costs: PhraseCosts) -> None:
+    phrases = {**phrases, **{(word,): 5 for word in WORDS}}
+    automaton = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
+    for string in short_strings(5):
+        assert automaton.score(string) == pytest.approx(cheapest_cutting(string, phrases, costs))
+
+
+@settings(max_examples=60, deadline=None)
+@given(phrase_sets, st.sampled_from([0.1, 1.0]))
+def test_costs_by_count_are_right_but_for_rounding(phrases: dict[tuple[str, ...], int], weight: float) -> None:
+    phrases = {phrase: count for phrase, count in phrases.items() if len(set(phrase)) == len(phrase)}
+    phrases |= {(word,): 5 for word in WORDS}
+    costs = PhraseCosts(per_phrase=0.5, count_weight=weight)
+    automaton = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
+    for string in short_strings(5):
+        rounding = len(string) * closure.COUNT_GRAIN / 2
+        assert automaton.score(string) == pytest.approx(cheapest_cutting(string, phrases, costs), abs=rounding + 1e-9)
+
+
+def test_every_word_a_free_phrase_is_one_state() -> None:
+    phrases = PhraseSet.from_phrases(WORDS, {("a",): 1, ("b",): 1, ("c",): 1, ("a", "b", "c"): 1})
+    assert phrase_closure(phrases, costs=PhraseCosts()).num_states == 1
+
+
+def test_no_phrase_at_all_accepts_only_the_empty_string() -> None:
+    automaton = phrase_closure(PhraseSet.from_phrases(WORDS, {}), costs=PhraseCosts())
+    assert automaton.score(()) == 0.0
+    assert all(automaton.score((word,)) == INFINITY for word in WORDS)
+
+
+def test_the_published_example_has_four_orders() -> None:
+    words = ("a", "b", "c", "d", "e")
+    phrases = PhraseSet.from_phrases(words, {("a", "b"): 1, ("b", "a"): 1, ("d", "e", "c"): 1})
+    automaton = phrase_closure(phrases, costs=PhraseCosts())
+    orders = {" ".join(order) for order in itertools.permutations(words) if automaton.score(order) < INFINITY}
+    assert orders == {"a b d e c", "b a d e c", "d e c a b", "d e c b a"}
+
+
+def test_free_phrases_may_need_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closure, "FEW_STATES", 2)
+    monkeypatch.setattr(closure, "STATES_PER_NODE", 0)
+    phrases = {("a", "b", "c"): 1, ("c", "b", "a"): 1, ("b", "b"): 1}
+    automaton = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=PhraseCosts())
+    assert automaton.num_states > 2
+    assert automaton.score(("a", "b", "c", "b", "b")) == 0.0
+
+
+def test_too_many_states_make_the_grain_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
+    phrases = {("a",): 5, ("b",): 7, ("c",): 9, ("a", "b", "c"): 3, ("b", "c", "a"): 2, ("c", "a"): 8, ("b", "a"): 1}
+    costs = PhraseCosts(0.3, ((1, 1.377), (2, 0.291)))
+    fine = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
+    monkeypatch.setattr(closure, "FEW_STATES", 2)
+    monkeypatch.setattr(closure, "STATES_PER_NODE", 0)
+    coarse = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
+    assert coarse.score(("a",)) == 2.0  # 1.677 at the coarsest grain
+    for string in short_strings(5):
+        assert coarse.score(string) == pytest.approx(fine.score(string), abs=0.51 * len(string))
+
+
+def test_costs_without_single_words_may_have_no_automaton() -> None:
+    # "a b a b …" as (a b)(a b)… or as (a)(b a)(b a)…: the difference of the costs grows for ever.
+    phrases = PhraseSet.from_phrases(("a", "b"), {("a",): 1, ("a", "b"): 1, ("b", "a"): 1000})
+    with pytest.raises(InputError, match="need every word as a 1-gram rule"):
+        phrase_closure(phrases, costs=PhraseCosts(count_weight=1.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "costs"),
+    [
+        ("", PhraseCosts()),
+        ("phrase=1.0,length1=2,count=0.1", PhraseCosts(1.0, ((1, 2.0),), 0.1)),
+        (" length3 = .5 , length2=1e-1 ,", PhraseCosts(0.0, ((2, 0.1), (3, 0.5)))),
+        ("count=0", PhraseCosts()),
+    ],
+)
+def test_parse(text: str, costs: PhraseCosts) -> None:
+    assert parse_phrase_costs(text) == costs
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "phrase", "phrase=", "phrase=x", "phrase=-1", "count=nan", "count=inf", "length=1", "length0=1", "lengthx=1",
+        "words=1", "=1", "phrase=1,phrase=2", "length1=1,length01=2",
+    ],
+)  # fmt: skip
+def test_parse_refuses(text: str) -> None:
+    with pytest.raises(InputError, match="in the phrase costs"):
+        parse_phrase_costs(text)
+
+
+def test_is_zero() -> None:
+    assert PhraseCosts(by_length=((2, 0.0),)).is_zero
+    assert not PhraseCosts(count_weight=0.1).is_zero
+
+
+@pytest.mark.parametrize("text", ["", "phrase=1", "phrase=0.5,length1=2,count=0.125"])
+def test_costs_are_written_as_they_are_read(text: str) -> None:
+    assert str(parse_phrase_costs(text)) == text
+
+
+def test_costs_are_multiplied() -> None:
+    assert str(parse_phrase_costs("phrase=1,length1=2,count=0.1").times(2)) == "phrase=2,length1=4,count=0.2"

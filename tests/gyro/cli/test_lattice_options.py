@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from gyro.cli.lattice_options import LATTICES, add_batch_arguments, batch_options, open_source
+from gyro.errors import InputError
+from gyro.lattice.lattice import Hypothesis
+from tests.gyro.lattice.samples import small_lattice
+
+LISTS = {
+    "list.txt": "0 ||| a b ||| LM= -1 ||| -1.5\n0 ||| b a ||| LM= -2 ||| -2.5\n",
+    "list.jsonl": '{"id": "1", "rank": 1, "tokens": ["a", "b"], "cost": 1.5, "features": {}}\n'
+    '{"id": "1", "rank": 2, "tokens": ["b", "a"], "cost": 2.5, "features": {}}\n',
+}
+LISTS["list.nbest"] = LISTS["list.txt"]
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_n_best_lists_stand_for_lattices(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(LISTS[name])
+    (item,) = open_source(str(path))
+    lattice = item.lattice()
+    assert lattice is not None
+    assert lattice.strings() == [Hypothesis(("a", "b"), 1.5), Hypothesis(("b", "a"), 2.5)]
+    assert path.suffix in LATTICES
+
+
+def test_a_file_and_a_folder_of_files_stand_for_lattices(tmp_path: Path) -> None:
+    for name in ("10.fst", "9.fst"):
+        small_lattice().write(tmp_path / name)
+    assert [item.id for item in open_source(str(tmp_path))] == ["9", "10"]
+    (item,) = open_source(str(tmp_path / "10.fst"))
+    lattice = item.lattice()
+    assert lattice is not None
+    assert lattice.strings() == small_lattice().strings()
+
+
+def test_the_folder_of_a_run_stands_for_its_lattices(ordered: Path) -> None:
+    source = open_source(str(ordered / "first"))
+    assert [item.id for item in source] == [f"s{number}" for number in range(12)]
+    best = [item.lattice() for item in source]
+    assert [" ".join(lattice.best().tokens) for lattice in best if lattice is not None] == (
+        ordered / "first" / "best.txt"
+    ).read_text().splitlines()
+
+
+@pytest.mark.parametrize("name", ["empty.txt", "empty.jsonl", "empty.nbest"])
+def test_no_lattices_are_a_mistake(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("")
+    with pytest.raises(InputError) as caught:
+        open_source(str(tmp_path / name))
+    assert str(caught.value) == f"{tmp_path / name}: no lattices"
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        ([], {"jobs": 1, "nbest": 100, "overwrite": False}),
+        (["-j", "3", "-n", "7"], {"jobs": 3, "nbest": 7, "overwrite": False}),
+        (["--jobs", "2", "--nbest", "1", "--overwrite"], {"jobs": 2, "nbest": 1, "overwrite": True}),
+    ],
+)
+def test_batch_options_are_what_the_words_say(words: list[str], options: dict[str, object]) -> None:
+    parser = argparse.ArgumentParser()
+    add_batch_arguments(parser, "how many strings")
+    parser.add_argument("--other", default="is not of the batch")
+    assert batch_options(parser.parse_args(words)) == options
+    assert "how many strings (default 100)" in parser.format_help()

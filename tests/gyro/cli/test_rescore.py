@@ -1,0 +1,132 @@
+"""`gyro rescore` as a user types it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gyro.cli import rescore as command
+from gyro.errors import InputError
+from gyro.lattice.nbest import read_moses
+from gyro.search.generator import Generator
+from gyro.text.bag import Bag
+
+if TYPE_CHECKING:
+    from tests.conftest import World
+
+
+def rescore(*words: str) -> int:
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(words))
+
+
+@pytest.fixture(scope="module")
+def generated(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    references = [tuple(s) for s in world.held_out if 5 <= len(s) <= 8][:6]
+    bags = [Bag(s, id=str(number), reference=s) for number, s in enumerate(references, 1)]
+    folder = tmp_path_factory.mktemp("generated") / "run"
+    assert Generator(world.index, world.model).run(bags, folder).ok == 6
+    return folder
+
+
+def test_replace_add_and_mix(world: World, generated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    backoff, kenlm = f"stupid-backoff:{world.index_path}", str(world.model_path)
+    assert rescore(str(generated), "-o", str(tmp_path / "a"), "--lm", backoff, "-n", "5") == 0
+    assert "ordered      6 (100.0 %)" in capsys.readouterr().out
+    mix = (
+        "--lm",
+        backoff,
+        "--lm",
+        f"{backoff}:2",
+        "--lm",
+        kenlm,
+        "--weight",
+        "0.5",
+        "--weight",
+        "0.25",
+        "--weight",
+        "2",
+    )
+    assert rescore(str(generated), "-o", str(tmp_path / "b"), *mix, "--add", "--beta", "4", "--jobs", "2") == 0
+    for entry in read_moses(tmp_path / "a" / "nbest.txt"):
+        assert list(entry.features) == ["LATTICE", "SB5"]
+        assert -entry.cost == pytest.approx(entry.features["SB5"][0], abs=1e-3)
+        assert entry.features["LATTICE"][0] == pytest.approx(-world.model.score(entry.tokens), abs=1e-3)
+    weights = {"LATTICE": 1.0, "SB5": 0.5, "SB2": 0.25, "LM3": 2.0}
+    for entry in read_moses(tmp_path / "b" / "nbest.txt"):
+        assert list(entry.features) == list(weights)
+        total = sum(weight * entry.features[name][0] for name, weight in weights.items())
+        assert -entry.cost == pytest.approx(total, abs=1e-3)
+
+
+def test_rescoring_with_the_first_model_changes_nothing(world: World, generated: Path, tmp_path: Path) -> None:
+    assert rescore(str(generated), "-o", str(tmp_path / "run"), "--lm", str(world.model_path)) == 0
+    assert (tmp_path / "run" / "best.txt").read_text() == (generated / "best.txt").read_text()
+    assert (tmp_path / "run" / "references.txt").read_text() == (generated / "references.txt").read_text()
+
+
+def test_a_list_of_another_tool(world: World, tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(
+        "0 ||| states united the ||| TM= -1 ||| -1\n0 ||| the united states ||| ||| -5\n"
+    )
+    model = f"stupid-backoff:{world.index_path}:3"
+    assert rescore(str(tmp_path / "list.txt"), "-o", str(tmp_path / "run"), "--lm", model) == 0
+    assert (tmp_path / "run" / "best.txt").read_text() == "the united states\n"
+
+
+@pytest.mark.parametrize(
+    ("lattices", "options", "message"),
+    [
+        ("missing", ["--lm", "{model}"], "missing: no such file or folder"),
+        ("{generated}", ["--lm", "missing.lm"], "missing.lm: no such file"),
+        ("{generated}", ["--lm", "{model}", "--weight", "1", "--weight", "2"], "found 2 weights for 1 models"),
+        ("{generated}", ["--lm", "{model}", "--weight", "nan"], "found a weight that is not a finite number"),
+        ("{generated}", ["--lm", "{model}", "--beta", "-1"], "found β = -1.0"),
+        ("{empty}", ["--lm", "{model}"], "empty.txt: no lattices"),
+    ],
+)
+def test_mistakes(
+    world: World, generated: Path, tmp_path: Path, lattices: str, options: list[str], message: str
+) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    names = {"generated": generated, "model": world.model_path, "empty": tmp_path / "empty.txt"}
+    words = [word.format(**names) for word in (lattices, *options)]
+    with pytest.raises(InputError, match=message):
+        rescore(*words, "-o", str(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+def features(run: Path) -> set[str]:
+    return {name for entry in read_moses(run / "nbest.txt") for name in entry.features}
+
+
+def test_every_model_has_its_column(ordered: Path, rescored: Path) -> None:
+    assert features(ordered / "first") == {"LM", "PHRASES"}
+    for entry in read_moses(ordered / "first" / "nbest.txt"):
+        assert sum(value for (value,) in entry.features.values()) == pytest.approx(-entry.cost, abs=2e-3)
+    assert features(rescored / "second") == {"LATTICE", "SB5"}
+    for entry in read_moses(rescored / "second" / "nbest.txt"):
+        total = entry.features["LATTICE"][0] + 0.4 * entry.features["SB5"][0]
+        assert total == pytest.approx(-entry.cost, abs=2e-3)
+    assert features(rescored / "third") == {"LATTICE", "SB5", "DEP"}
+    for entry in read_moses(rescored / "third" / "nbest.txt"):
+        total = entry.features["LATTICE"][0] + 0.4 * entry.features["SB5"][0] + 0.2 * entry.features["DEP"][0]
+        assert total == pytest.approx(-entry.cost, abs=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["{ordered}/first", "-o", "{tmp}/x"], "takes --lm MODEL, or --dependency-lm"),
+        (["{ordered}/no", "-o", "{tmp}/x", "--lm", "m"], "no"),
+        (["{ordered}/first", "-o", "{tmp}/x", "--dependency-lm", "m"], "takes one --weight"),
+        (["{ordered}/first", "-o", "{tmp}/x", "--lm", "{ordered}/mt.jsonl"], "mt.jsonl"),
+    ],
+)
+def test_mistakes_are_one_line(refused: Callable[[list[str], str], None], words: list[str], message: str) -> None:
+    refused(["rescore", *words], message)

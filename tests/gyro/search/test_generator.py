@@ -1,0 +1,165 @@
+"""From bags to lattices with a real index and a real model."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gyro.errors import InputError
+from gyro.index.build import build_index
+from gyro.index.phrase import find_phrases
+from gyro.index.reader import open_index
+from gyro.search.generator import Generator, cut, order
+from gyro.search.settings import Settings
+from gyro.text.bag import Bag
+from gyro.text.corpus import Normalisation
+
+if TYPE_CHECKING:
+    from tests.conftest import World
+
+RTN = ("full", "pruned-expansion", "pruned-parsing")
+
+
+def bags_of(world: World, shortest: int, longest: int, most: int) -> list[Bag]:
+    fitting = [tuple(s) for s in world.held_out if shortest <= len(s) <= longest]
+    return [Bag(s, id=str(i), reference=s) for i, s in enumerate(random.Random(1).sample(fitting, most))]
+
+
+def test_every_string_costs_what_kenlm_says(world: World) -> None:
+    for bag in bags_of(world, 5, 9, 5):
+        for algorithm in ("exact", "beam", "pruned-parsing"):
+            for hypothesis in order(bag, index=world.index, model=world.model, algorithm=algorithm).nbest(5):
+                assert hypothesis.cost == pytest.approx(world.model.score(hypothesis.tokens), abs=1e-3)
+                assert tuple(sorted(hypothesis.tokens)) == bag.tokens
+
+
+def test_the_exact_search_finds_the_best_of_all_permutations(world: World) -> None:
+    for bag in bags_of(world, 5, 7, 4):
+        best = min(world.model.score(p) for p in set(permutations(bag.tokens)))
+        found = order(bag, index=world.index, model=world.model)
+        assert found.proved
+        assert found.best().cost == pytest.approx(best, abs=1e-3)
+
+
+def test_the_n_cheapest_orders_are_those_of_all_permutations(world: World) -> None:
+    for bag in bags_of(world, 5, 6, 3):
+        expected = sorted(world.model.score(p) for p in set(permutations(bag.tokens)))[:30]
+        found = Generator(world.index, world.model).nbest(bag, 30)
+        assert found.proved
+        assert len({h.tokens for h in found.hypotheses}) == len(expected)
+        assert [h.cost for h in found.hypotheses] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("rules", ["3-5", "2-5", "1-2"])
+def test_exact_search_and_full_expansion_hold_the_same_strings(world: World, rules: str) -> None:
+    """The strongest test there is: two searches, one language."""
+    for bag in bags_of(world, 6, 8 if rules == "1-2" else 9, 6):
+        full = order(bag, index=world.index, model=world.model, algorithm="full", rules=rules, first_row=99)
+        exact = order(bag, index=world.index, model=world.model, rules=rules, beta=4.0)
+        assert full.rung == exact.rung
+        assert exact.proved
+        near = full.lattice.prune(4.0)
+        expected = {h.tokens: h.cost for h in near.strings()}
+        got = {h.tokens: h.cost for h in exact.lattice.strings()}
+        limit = exact.best().cost + 4.0 - 1e-3
+        assert {t for t, c in got.items() if c <= limit} == {t for t, c in expected.items() if c <= limit}
+        for tokens, cost in got.items():
+            if tokens in expected:
+                assert cost == pytest.approx(expected[tokens], abs=1e-3)
+
+
+def test_wide_open_pruning_changes_nothing(world: World) -> None:
+    for bag in bags_of(world, 6, 8, 4):
+        results = [
+            order(bag, index=world.index, model=world.model, algorithm=a, first_row=2, beta=1e6, rules="2-5")
+            for a in RTN
+        ]
+        strings = [sorted((h.tokens, round(h.cost, 2)) for h in r.lattice.strings()) for r in results]
+        assert strings[0] == strings[1] == strings[2]
+
+
+@pytest.mark.parametrize("algorithm", ["exact", "beam", "pruned-parsing"])
+def test_the_order_of_the_input_means_nothing(world: World, tmp_path: Path, algorithm: str) -> None:
+    bag = bags_of(world, 9, 9, 1)[0]
+    written = []
+    for seed in range(3):
+        tokens = list(bag.tokens)
+        random.Random(seed).shuffle(tokens)
+        ordering = order(tokens, index=world.index, model=world.model, algorithm=algorithm)
+        ordering.write(tmp_path / "lattice.fst")
+        written.append((tmp_path / "lattice.fst").read_bytes())
+    assert written[0] == written[1] == written[2]
+
+
+def test_fallback_rungs_are_taken_in_turn(world: World) -> None:
+    known = [p.words for p in find_phrases(world.index, Bag(("the", "united", "states", "of", "america")))]
+    assert ("the", "united", "states", "of", "america") in known
+    cases = {
+        "the united states of america": "rules",
+        "the united states of america zyzzyva": "rules",  # a word that the index does not know is a rule by itself
+        "united states zyzzyva": "2-gram rules",
+        "america america america": "1-gram rules",
+    }
+    for text, rung in cases.items():
+        ordering = order(text.split(), index=world.index, model=world.model, algorithm="pruned-parsing", rules="3-5")
+        assert (text, ordering.rung) == (text, rung)
+
+
+def test_a_long_reference_is_cut_and_joined(world: World) -> None:
+    bag = bags_of(world, 25, 32, 1)[0]
+    for settings in (Settings(max_tokens=9), Settings(max_tokens=9, algorithm="beam")):
+        ordering = Generator(world.index, world.model, settings).order(bag)
+        assert len(ordering.outcome.pieces) == -(-len(bag) // 9)
+        for hypothesis in ordering.nbest(5):
+            assert tuple(sorted(hypothesis.tokens)) == bag.tokens
+            assert hypothesis.cost == pytest.approx(world.model.score(hypothesis.tokens), abs=1e-2)
+            assert sorted(hypothesis.tokens[:9]) == sorted((bag.reference or ())[:9])
+
+
+def test_phrase_costs_stay_when_pieces_are_joined(world: World) -> None:
+    bag = bags_of(world, 12, 16, 1)[0]
+    plain = Generator(world.index, world.model, Settings(max_tokens=6, phrase_cost="")).order(bag)
+    soft = Generator(world.index, world.model, Settings(max_tokens=6, phrase_cost="phrase=1.0")).order(bag)
+    best = soft.best()
+    # Between 1 and 6 words a phrase, each costs 1: the cost lies that much above the model's.
+    assert len(bag) / 5 <= best.cost - world.model.score(best.tokens) + 1e-2 <= len(bag) + 2e-2
+    assert plain.best().cost == pytest.approx(world.model.score(plain.best().tokens), abs=1e-2)
+
+
+def test_soft_costs_prefer_fewer_phrases(world: World) -> None:
+    bag = bags_of(world, 8, 10, 1)[0]
+    cheap = order(bag, index=world.index, model=world.model)
+    dear = order(bag, index=world.index, model=world.model, phrase_cost="phrase=50")
+    assert world.model.score(cheap.best().tokens) <= world.model.score(dear.best().tokens) + 1e-6
+
+
+def test_an_empty_bag_has_the_empty_order(world: World) -> None:
+    for algorithm in ("exact", "pruned-parsing"):
+        best = order([], index=world.index, model=world.model, algorithm=algorithm).best()
+        assert best.tokens == ()
+        assert best.cost == pytest.approx(world.model.score(()), abs=1e-4)
+
+
+def test_long_bags_without_a_reference(world: World) -> None:
+    tokens = [t for s in world.held_out[:4] for t in s][:40]
+    with pytest.raises(InputError, match="has 40 tokens and no reference"):
+        order(tokens, index=world.index, model=world.model, algorithm="pruned-parsing")
+    found = order(tokens, index=world.index, model=world.model, time_limit=5.0)
+    assert sorted(found.best().tokens) == sorted(tokens)
+
+
+def test_index_and_model_must_agree(world: World, tmp_path: Path) -> None:
+    build_index([["a", "b"]], tmp_path / "cased", normalisation=Normalisation("none", False))
+    with pytest.raises(InputError, match="index"):
+        Generator(open_index(tmp_path / "cased"), world.model)
+    with pytest.raises(InputError, match="order"):
+        Generator(world.index, world.model, Settings(rules="1-7"))
+
+
+def test_cut() -> None:
+    assert cut(tuple("abcdefg"), 3) == [tuple("abc"), tuple("def"), tuple("g")]
+    assert cut(tuple("abc"), 3) == [tuple("abc")]

@@ -1,0 +1,34 @@
+"""Settings of generation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gyro.errors import InputError
+from gyro.search.settings import Settings
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"algorithm": "magic"},
+        {"rules": "0-3"},
+        {"rules": "5-3"},
+        {"beta": -1.0},
+        {"beam": 0},
+        {"time_limit": 0.0},
+        {"memory_limit": "much"},
+        {"algorithm": "full", "phrase_cost": "phrase=1"},
+    ],
+)
+def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        Settings(**wrong)  # type: ignore[arg-type]
+
+
+def test_rules_follow_the_algorithm_unless_given() -> None:
+    assert Settings().rule_lengths == (1, 5)
+    assert replace(Settings(), algorithm="pruned-parsing").rule_lengths == (3, 5)
+    assert Settings(rules="2-4").to_json()["rules"] == "2-4"
