@@ -10,27 +10,15 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from comparison.best_first.ccg_edge import _ANY, _BINARY, _LARGE, _LEXICAL, _UNARY
-from comparison.best_first.ccg_edge import _BOUNDARY as CCG_BOUNDARY
-from comparison.best_first.ccg_edge import _JOINT as CCG_JOINT
+from comparison.best_first import template as t
 from comparison.best_first.ccg_inventory import CcgInventory
-from comparison.best_first.dependency_edge import (
-    _ARC,
-    _BORDER,
-    _BOUNDARY,
-    _DISTANCE,
-    _GRANDCHILD,
-    _JOINT,
-    _LEAF,
-    _SIBLING,
-    _VALENCY,
-)
 from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.edge import NO_TAG, text_hash
 from comparison.best_first.problem import Prepared
@@ -38,8 +26,29 @@ from grammars.ccg.grammar import BinaryRule
 
 _ALL = (1 << 64) - 1
 _SEED, _GOLDEN = 0xD1B54A32D192ED03, 0x9E3779B97F4A7C15
-Feature = tuple[Any, ...]
 Value = str | int | tuple[str, int]
+Values = list[Any]
+Feature = tuple[int, tuple[Value, ...]]
+Getter = tuple[int, Callable[[Values], tuple[Value, ...]]]
+
+
+def _getters(table: t.Table, first: int = 0) -> list[Getter]:
+    """The templates of a table: a number, and what takes the values out of a list."""
+    return [(first + number, _taker(places)) for number, *places in table]
+
+
+def _taker(places: list[int]) -> Callable[[Values], tuple[Value, ...]]:
+    if len(places) > 1:
+        return itemgetter(*places)
+    place = places[0]
+    return lambda values: (values[place],)
+
+
+_LEAF, _ARC = _getters(t.LEAF), _getters((*t.ARC, *t.AROUND, *t.BORDER))
+_CONSTITUENT, _LARGE, _UNARY, _BINARY = map(_getters, (t.CONSTITUENT, t.LARGE, t.UNARY, t.BINARY))
+_JOINT, _JOINT_W1, _JOINT_W4, _JOINT_BOTH = (_getters(table, t.DEPENDENCY_JOINT) for table in t.JOINT_PARTS)
+_CCG_JOINT, _CCG_JOINT_W1, _CCG_JOINT_W4, _CCG_JOINT_BOTH = (_getters(table, t.CCG_JOINT) for table in t.JOINT_PARTS)
+_BOUNDARY, _CCG_BOUNDARY = _getters(t.BOUNDARY, t.DEPENDENCY_BOUNDARY), _getters(t.BOUNDARY, t.CCG_BOUNDARY)
 
 
 def _mix(state: int, value: int) -> int:
@@ -48,7 +57,7 @@ def _mix(state: int, value: int) -> int:
 
 
 class PlainWeights(dict[Feature, float]):
-    """A feature is a template's number and values: texts, numbers, or a text with the side of the modifier."""
+    """A feature is a template's number and its values: texts, numbers, or a text with the side of the modifier."""
 
     def __init__(self, weights: NDArray[np.float32]) -> None:
         super().__init__()
@@ -56,7 +65,7 @@ class PlainWeights(dict[Feature, float]):
 
     def __missing__(self, feature: Feature) -> float:
         state = _mix(_SEED, feature[0])
-        for value in feature[1:]:
+        for value in feature[1]:
             state = _mix(state, self._number(value))
         self[feature] = weight = float(self.weights[state & (self.weights.size - 1)])
         return weight
@@ -138,7 +147,7 @@ class PlainDecoder:
         for leaf in self.leaves(prepared):
             propose(None, None, 0, leaf)
         chart: list[Edge] = []
-        known: dict[Feature, Edge] = {}
+        known: dict[tuple[Any, ...], Edge] = {}
         while agenda and scored < limit:
             edge: Edge = heapq.heappop(agenda)[5]  # type: ignore[assignment]
             if edge.counts == capacity:
@@ -168,7 +177,7 @@ class PlainDecoder:
     def key(self, edge: Edge) -> float:
         return edge.score / edge.actions if self.scaled else edge.score
 
-    def signature(self, edge: Edge) -> Feature | None:
+    def signature(self, edge: Edge) -> tuple[Any, ...] | None:
         """What makes CCG edges equivalent; dependency trees are built in one way only."""
         if not self.rules:
             return None
@@ -224,95 +233,78 @@ class PlainDecoder:
         return new
 
     def features(self, left: Edge | None, right: Edge | None, rule: int, new: Edge, complete: bool) -> list[Feature]:
+        values: Values = [""] * t.NUM_VALUES
+        values[t.HW], values[t.HT] = new.head, new.tag
+        if complete or new.size > 1:
+            values[t.W_FIRST], values[t.W_LAST] = new.words[0], new.words[-1]
+            values[t.T_FIRST], values[t.T_LAST] = new.tags[0], new.tags[-1]
+            values[t.T_SECOND], values[t.T_PENULTIMATE] = new.tags[1], new.tags[-2]
         if self.rules:
-            found = _constituent(new)
-            if left is not None:
-                found += self._rule(left, right, rule)
+            getters = self._put_constituent(left, right, rule, new, values)
         elif left is None or right is None:
-            return [(_LEAF, new.head, new.tag), (_LEAF + 1, new.tag), (_LEAF + 2, new.head, new.size)]
+            values[t.LENGTH] = new.size
+            getters = _LEAF
         else:
-            found = _arc(left, right, rule, new)
+            _put_arc(left, right, rule, values)
+            getters = _ARC
         if left is not None and right is not None:
-            found += _joint(left, right, CCG_JOINT if self.rules else _JOINT)
-        return found + (_boundary(new, CCG_BOUNDARY if self.rules else _BOUNDARY) if complete else [])
+            getters = getters + _put_joint(left, right, bool(self.rules), values)
+        if complete:
+            getters = getters + (_CCG_BOUNDARY if self.rules else _BOUNDARY)
+        return [(number, take(values)) for number, take in getters]
 
-    def _rule(self, a: Edge, b: Edge | None, rule: int) -> list[Feature]:
-        name = rule + 1
-        if b is None:
-            return [(_UNARY, name), (_UNARY + 1, name, a.head)]
-        head, other = (a, b) if getattr(self.rules[rule], "head", 0) == 0 else (b, a)
+    def _put_constituent(
+        self, left: Edge | None, right: Edge | None, rule: int, new: Edge, values: Values
+    ) -> list[Getter]:
+        values[t.C], values[t.LENGTH], values[t.NAME] = new.category, bucket(new.size), rule + 1
+        getters = _CONSTITUENT + _LARGE if new.size > 1 else _CONSTITUENT
+        if left is None:
+            return getters
+        if right is None:
+            return getters + _UNARY
+        other = right if getattr(self.rules[rule], "head", 0) == 0 else left
         assert isinstance(self.grammar, CcgInventory)
         none = self.grammar.categories[0]
-        c1, c2 = a.lexical[-2] if a.size > 1 else none, a.lexical[-1]
-        c3, c4 = b.lexical[0], b.lexical[1] if b.size > 1 else none
-        return [
-            (_BINARY, name), (_BINARY + 1, name, head.head), (_BINARY + 2, name, head.head, other.head),
-            (_BINARY + 3, name, other.head), (_BINARY + 4, name, head.tag, other.tag),
-            (_BINARY + 5, name, head.head, other.tag), (_BINARY + 6, name, head.tag, other.head),
-            (_LEXICAL, c2, c3), (_LEXICAL + 1, c1, c2, c3), (_LEXICAL + 2, c2, c3, c4),
-        ]  # fmt: skip
+        values[t.XW], values[t.XT] = other.head, other.tag
+        values[t.K1], values[t.K2] = left.lexical[-2] if left.size > 1 else none, left.lexical[-1]
+        values[t.K3], values[t.K4] = right.lexical[0], right.lexical[1] if right.size > 1 else none
+        return getters + _BINARY
 
 
 def _text(tag: str) -> str:
     return "" if tag == NO_TAG else tag
 
 
-def _constituent(new: Edge) -> list[Feature]:
-    c, size = new.category, bucket(new.size)
-    found: list[Feature] = [(_ANY, c, size), (_ANY + 1, c, new.head), (_ANY + 2, c, size, new.head)]
-    found.append((_ANY + 3, c, new.tag))
-    if new.size > 1:
-        t = new.tags
-        found += [(_LARGE, c, new.words[0]), (_LARGE + 1, c, new.words[-1]), (_LARGE + 2, c, t[0], t[1])]
-        found += [(_LARGE + 3, c, t[-2], t[-1]), (_LARGE + 4, c, t[0], t[-1])]
-    return found
-
-
-def _arc(left: Edge, right: Edge, side: int, new: Edge) -> list[Feature]:
+def _put_arc(left: Edge, right: Edge, side: int, values: Values) -> None:
     h, m, d = (left, right, 1) if side == 0 else (right, left, 2)
-    hw, mw, mt = h.head, m.head, m.tag
-    htd, mtd, mwd = (h.tag, d), (mt, d), (mw, d)
+    values[t.D], values[t.MW], values[t.MT] = d, m.head, m.tag
     if side == 0:
-        (sw, st), ot, valency = h.right_child, h.left_child[1], h.valencies[1]
+        (values[t.SW], values[t.ST]), values[t.OT], valency = h.right_child, h.left_child[1], h.valencies[1]
         distance = h.size - h.place - 1 + m.place
     else:
-        (sw, st), ot, valency = h.left_child, h.right_child[1], h.valencies[0]
+        (values[t.SW], values[t.ST]), values[t.OT], valency = h.left_child, h.right_child[1], h.valencies[0]
         distance = h.place + m.size - m.place - 1
-    (lw, lt), (rw, rt) = m.left_child, m.right_child
-    v, ml, mr = min(valency, 6), min(m.valencies[0], 6), min(m.valencies[1], 6)
-    far, long = bucket(distance), bucket(m.size)
-    return [
-        (_ARC, hw, htd, mw, mt), (_ARC + 1, hw, htd, mt), (_ARC + 2, htd, mw, mt), (_ARC + 3, hw, mw, d),
-        (_ARC + 4, htd, mt), (_ARC + 5, hw, mtd), (_ARC + 6, htd, mw), (_ARC + 7, mw, d), (_ARC + 8, mtd),
-        (_ARC + 9, hw, d), (_ARC + 10, htd),
-        (_SIBLING, htd, st, mt), (_SIBLING + 1, htd, sw, mw), (_SIBLING + 2, st, mtd), (_SIBLING + 3, sw, mtd),
-        (_SIBLING + 4, st, mwd), (_SIBLING + 5, hw, st, mtd), (_SIBLING + 6, htd, ot, mt),
-        (_GRANDCHILD, htd, mt, lt), (_GRANDCHILD + 1, htd, mt, rt), (_GRANDCHILD + 2, htd, mt, lw),
-        (_GRANDCHILD + 3, htd, mt, rw), (_GRANDCHILD + 4, mtd, lt, rt), (_GRANDCHILD + 5, hw, mtd, lw),
-        (_GRANDCHILD + 6, mw, lt, (rt, d)),
-        (_VALENCY, htd, v), (_VALENCY + 1, hw, d, v), (_VALENCY + 2, htd, mt, v), (_VALENCY + 3, mtd, ml, mr),
-        (_VALENCY + 4, mw, ml, mr), (_VALENCY + 5, htd, mt, ml, mr),
-        (_DISTANCE, htd, mt, far), (_DISTANCE + 1, hw, d, far), (_DISTANCE + 2, mtd, far), (_DISTANCE + 3, mtd, long),
-        (_DISTANCE + 4, htd, mt, long), (_DISTANCE + 5, mw, d, far),
-        (_BORDER, h.tag, new.tags[0], new.tags[-1]), (_BORDER + 1, h.tag, new.words[0]),
-        (_BORDER + 2, h.tag, new.words[-1]),
-    ]  # fmt: skip
+    values[t.LW], values[t.LT] = m.left_child
+    values[t.RW], values[t.RT] = m.right_child
+    values[t.HTD], values[t.MTD], values[t.MWD], values[t.RTD] = (h.tag, d), (m.tag, d), (m.head, d), (values[t.RT], d)
+    values[t.V], values[t.ML], values[t.MR] = min(valency, 6), min(m.valencies[0], 6), min(m.valencies[1], 6)
+    values[t.FAR], values[t.LENGTH] = bucket(distance), bucket(m.size)
 
 
-def _joint(left: Edge, right: Edge, k: int) -> list[Feature]:
-    w1, w2 = left.words[-2] if left.size > 1 else "", left.words[-1]
-    w3, w4 = right.words[0], right.words[1] if right.size > 1 else ""
-    t1, t2 = left.tags[-2] if left.size > 1 else "", left.tags[-1]
-    t3, t4 = right.tags[0], right.tags[1] if right.size > 1 else ""
-    found: list[Feature] = [
-        (k, w2, w3), (k + 1, t2, t3), (k + 2, w2, t3), (k + 3, t2, w3), (k + 4, t2, w3, t4), (k + 5, t1, w2, t3),
-        (k + 6, t1, t2, t3), (k + 7, t2, t3, t4), (k + 8, t1, t2, t3, t4),
-    ]  # fmt: skip
-    found += [(k + 9, w1, w2, w3), (k + 10, w1, w2, t3)] if w1 else []
-    found += [(k + 11, w2, w3, w4), (k + 12, t2, w3, w4)] if w4 else []
-    return found + ([(k + 13, w1, w2, w3, w4)] if w1 and w4 else [])
-
-
-def _boundary(new: Edge, k: int) -> list[Feature]:
-    w, t = new.words, new.tags
-    return [(k, w[0]), (k + 1, t[0]), (k + 2, w[-1]), (k + 3, t[-1]), (k + 4, t[0], t[1]), (k + 5, t[-2], t[-1])]
+def _put_joint(left: Edge, right: Edge, is_ccg: bool, values: Values) -> list[Getter]:
+    values[t.W2], values[t.T2], values[t.W3], values[t.T3] = (
+        left.words[-1],
+        left.tags[-1],
+        right.words[0],
+        right.tags[0],
+    )
+    getters = _CCG_JOINT if is_ccg else _JOINT
+    if left.size > 1:
+        values[t.W1], values[t.T1] = left.words[-2], left.tags[-2]
+        getters = getters + (_CCG_JOINT_W1 if is_ccg else _JOINT_W1)
+    if right.size > 1:
+        values[t.W4], values[t.T4] = right.words[1], right.tags[1]
+        getters = getters + (_CCG_JOINT_W4 if is_ccg else _JOINT_W4)
+    if left.size > 1 and right.size > 1:
+        getters = getters + (_CCG_JOINT_BOTH if is_ccg else _JOINT_BOTH)
+    return getters

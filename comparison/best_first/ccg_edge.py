@@ -2,9 +2,9 @@
 
 CcgTables  what the compiled code knows of the grammar: rule instances by the categories that they combine
 
-The features are those of Zhang and Clark (2011), Table 1. Equivalent are edges with the same category, string and head
-word (2011), or for pruning in the style of dynamic programming (2015) with the same category, head word, multiset of
-words and word and tag bigrams at both ends.
+The features are those of Zhang and Clark (2011), Table 1; the module template lists them. Equivalent are edges with the
+same category, string and head word (2011), or for pruning in the style of dynamic programming (2015) with the same
+category, head word, multiset of words and word and tag bigrams at both ends.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
 
+from comparison.best_first import template as t
 from comparison.best_first.edge import (
     FIRST_TAG,
     FIRST_WORD,
@@ -31,19 +32,16 @@ from comparison.best_first.edge import (
     SIZE,
     Hashes,
     Integers,
-    Problem,
     binary_rules,
-    boundary,
-    bucket,
     ends,
     features,
     fill,
-    joint,
     mix,
     signature,
     start,
     unary_rules,
 )
+from comparison.best_first.template import bucket, pack, put_ends, write, write_joint
 from gyro.row_table import slot_of
 
 CATEGORY = OWN
@@ -53,8 +51,9 @@ UNARY_RULES = OWN + 5  # how many unary rules are on top of each other here
 # Rules like N => NP => N\N => N would else go round for ever: the average of a scaled score may grow with each.
 MOST_UNARY_RULES = 4
 
-# Numbers of the first feature template of each group.
-_ANY, _LARGE, _BINARY, _LEXICAL, _UNARY, _JOINT, _BOUNDARY = 300, 310, 320, 340, 350, 360, 380
+_CONSTITUENT, _LARGE, _UNARY, _BINARY = pack(t.CONSTITUENT), pack(t.LARGE), pack(t.UNARY), pack(t.BINARY)
+_JOINT = tuple(pack(table, t.CCG_JOINT) for table in t.JOINT_PARTS)
+_BOUNDARY = pack(t.BOUNDARY, t.CCG_BOUNDARY)
 
 
 class CcgTables(NamedTuple):
@@ -156,77 +155,35 @@ def _signature(grammar, edges, edge):  # type: ignore[no-untyped-def]
 
 
 @overload(features)
-def _features(grammar, problem, edges, left, right, rule, complete, out):  # type: ignore[no-untyped-def]
+def _features(grammar, problem, edges, left, right, rule, complete, values, out):  # type: ignore[no-untyped-def]
     if not _is_ours(grammar):
         return None
 
-    def extract(grammar, problem, edges, left, right, rule, complete, out):  # type: ignore[no-untyped-def]
+    def extract(grammar, problem, edges, left, right, rule, complete, values, out):  # type: ignore[no-untyped-def]
         a, b = ends(problem, edges, left, right, rule)
-        if left < 0:
-            n = _constituent_features(grammar, problem, a[CATEGORY], a[SIZE], a, a, a, out, 0)
-        elif right < 0:
-            n = _constituent_features(grammar, problem, grammar.result[rule], a[SIZE], a, a, a, out, 0)
-            name = np.uint64(rule + 1)
-            out[n] = mix(start(_UNARY), name)
-            out[n + 1] = mix(mix(start(_UNARY + 1), name), problem.words[a[HEAD_WORD]])
-            n += 2
-        else:
-            head = a if grammar.head[rule] == 0 else b
-            n = _constituent_features(grammar, problem, grammar.result[rule], a[SIZE] + b[SIZE], a, b, head, out, 0)
-            n = _rule_features(grammar, problem, a, b, rule, out, n)
-            n = joint(problem, edges, left, right, out, n, _JOINT)
+        is_binary = right >= 0
+        head, other = (b, a) if is_binary and grammar.head[rule] == 1 else (a, b)
+        category = a[CATEGORY] if left < 0 else grammar.result[rule]
+        size = a[SIZE] + b[SIZE] if is_binary else a[SIZE]
+        values[t.C], values[t.LENGTH] = grammar.category_hashes[category], bucket(size)
+        values[t.HW], values[t.HT] = problem.words[head[HEAD_WORD]], problem.tags[head[HEAD_TAG]]
+        n = write(_CONSTITUENT, values, out, 0)
+        if size > 1:
+            put_ends(problem, a, b, not is_binary, values)
+            n = write(_LARGE, values, out, n)
+        values[t.NAME] = np.uint64(rule + 1)
+        if is_binary:
+            values[t.XW], values[t.XT] = problem.words[other[HEAD_WORD]], problem.tags[other[HEAD_TAG]]
+            hashes = grammar.category_hashes
+            values[t.K1], values[t.K2] = hashes[a[PENULTIMATE_CATEGORY]], hashes[a[LAST_CATEGORY]]
+            values[t.K3], values[t.K4] = hashes[b[FIRST_CATEGORY]], hashes[b[SECOND_CATEGORY]]
+            n = write(_BINARY, values, out, n)
+            n = write_joint(_JOINT, problem, edges, left, right, values, out, n)
+        elif left >= 0:
+            n = write(_UNARY, values, out, n)
         if complete:
-            n = boundary(problem, a, b, right < 0, out, n, _BOUNDARY)
+            put_ends(problem, a, b, not is_binary, values)
+            n = write(_BOUNDARY, values, out, n)
         return n
 
     return extract
-
-
-@njit(cache=True)
-def _constituent_features(
-    grammar: Any, problem: Problem, category: int, size: int, first: Any, last: Any, head: Any, out: Any, n: int
-) -> int:
-    """The category with size, head and ends; `first` and `last` are the records that have the ends."""
-    c, s = grammar.category_hashes[category], bucket(size)
-    word, tag = problem.words[head[HEAD_WORD]], problem.tags[head[HEAD_TAG]]
-    out[n] = mix(mix(start(_ANY), c), s)
-    out[n + 1] = mix(mix(start(_ANY + 1), c), word)
-    out[n + 2] = mix(mix(mix(start(_ANY + 2), c), s), word)
-    out[n + 3] = mix(mix(start(_ANY + 3), c), tag)
-    n += 4
-    if size > 1:
-        w1, w9 = problem.words[first[FIRST_WORD]], problem.words[last[LAST_WORD]]
-        t1, t9 = problem.tags[first[FIRST_TAG]], problem.tags[last[LAST_TAG]]
-        t2 = problem.tags[first[SECOND_TAG]] if first[SIZE] > 1 else problem.tags[last[FIRST_TAG]]
-        t8 = problem.tags[last[PENULTIMATE_TAG]] if last[SIZE] > 1 else problem.tags[first[LAST_TAG]]
-        out[n] = mix(mix(start(_LARGE), c), w1)
-        out[n + 1] = mix(mix(start(_LARGE + 1), c), w9)
-        out[n + 2] = mix(mix(mix(start(_LARGE + 2), c), t1), t2)
-        out[n + 3] = mix(mix(mix(start(_LARGE + 3), c), t8), t9)
-        out[n + 4] = mix(mix(mix(start(_LARGE + 4), c), t1), t9)
-        n += 5
-    return n
-
-
-@njit(cache=True)
-def _rule_features(grammar: Any, problem: Problem, a: Any, b: Any, rule: int, out: Any, n: int) -> int:
-    """The rule with its heads, and the lexical categories where its parts meet."""
-    name = np.uint64(rule + 1)
-    head, other = (a, b) if grammar.head[rule] == 0 else (b, a)
-    hw, ht = problem.words[head[HEAD_WORD]], problem.tags[head[HEAD_TAG]]
-    ow, ot = problem.words[other[HEAD_WORD]], problem.tags[other[HEAD_TAG]]
-    out[n] = mix(start(_BINARY), name)
-    out[n + 1] = mix(mix(start(_BINARY + 1), name), hw)
-    out[n + 2] = mix(mix(mix(start(_BINARY + 2), name), hw), ow)
-    out[n + 3] = mix(mix(start(_BINARY + 3), name), ow)
-    out[n + 4] = mix(mix(mix(start(_BINARY + 4), name), ht), ot)
-    out[n + 5] = mix(mix(mix(start(_BINARY + 5), name), hw), ot)
-    out[n + 6] = mix(mix(mix(start(_BINARY + 6), name), ht), ow)
-    n += 7
-    hashes = grammar.category_hashes
-    c1, c2 = hashes[a[PENULTIMATE_CATEGORY]], hashes[a[LAST_CATEGORY]]
-    c3, c4 = hashes[b[FIRST_CATEGORY]], hashes[b[SECOND_CATEGORY]]
-    out[n] = mix(mix(start(_LEXICAL), c2), c3)
-    out[n + 1] = mix(mix(mix(start(_LEXICAL + 1), c1), c2), c3)
-    out[n + 2] = mix(mix(mix(start(_LEXICAL + 2), c2), c3), c4)
-    return n + 3

@@ -4,8 +4,8 @@ DependencyTables  what the compiled code knows of the grammar: its labels, and w
 
 A rule is 2 · label + side, where side is 0 when the left edge has the head and 1 when the right one has it. The right
 dependents of a word are attached before its left ones, from the inside outwards, so that a tree has one derivation.
-The features are of the kind of Koo and Collins (2010) and Zhang and Nivre (2011): head h, modifier m, the nearest
-sibling s of m on its side, the outermost dependents of h and m, valencies, distances, and the surface at the joint.
+The features, which the module template lists, are of the kind of Koo and Collins (2010) and Zhang and Nivre (2011):
+head, modifier, its nearest sibling, the outermost dependents of both, valencies, distances, and the joint.
 """
 
 from __future__ import annotations
@@ -16,15 +16,12 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from comparison.best_first import template as t
 from comparison.best_first.edge import (
     ANY_HEAD,
-    FIRST_TAG,
-    FIRST_WORD,
     HEAD_SLOT,
     HEAD_TAG,
     HEAD_WORD,
-    LAST_TAG,
-    LAST_WORD,
     OWN,
     SIZE,
     Edges,
@@ -32,18 +29,16 @@ from comparison.best_first.edge import (
     Integers,
     Problem,
     binary_rules,
-    boundary,
-    bucket,
     ends,
     features,
     fill,
     is_complete,
-    joint,
     mix,
     signature,
     start,
     unary_rules,
 )
+from comparison.best_first.template import bucket, pack, put_ends, write, write_joint
 
 LEFT_VALENCY, RIGHT_VALENCY = OWN, OWN + 1
 LEFT_CHILD_WORD, LEFT_CHILD_TAG = OWN + 2, OWN + 3
@@ -52,20 +47,12 @@ HEAD_PLACE = OWN + 6  # how many words stand before the head in its edge
 
 HEAD_ON_LEFT, HEAD_ON_RIGHT = 0, 1
 
-# Numbers of the first feature template of each group.
-_LEAF, _ARC, _SIBLING, _GRANDCHILD, _VALENCY, _DISTANCE, _JOINT, _BORDER, _BOUNDARY, _LABEL = (
-    100,
-    110,
-    130,
-    145,
-    160,
-    175,
-    190,
-    210,
-    220,
-    230,
-)
-MOST_FEATURES = 90
+MOST_VALENCY = 6  # a valency that is larger counts as this one
+
+_NUM_ARC = len(t.ARC)
+_LEAF, _ARC, _AROUND, _BORDER = pack(t.LEAF), pack(t.ARC), pack(t.AROUND), pack(t.BORDER)
+_JOINT = tuple(pack(table, t.DEPENDENCY_JOINT) for table in t.JOINT_PARTS)
+_BOUNDARY = pack(t.BOUNDARY, t.DEPENDENCY_BOUNDARY)
 
 
 class DependencyTables(NamedTuple):
@@ -179,113 +166,63 @@ def _fill(grammar, problem, edges, edge, left, right, rule):  # type: ignore[no-
 
 
 @overload(features)
-def _features(grammar, problem, edges, left, right, rule, complete, out):  # type: ignore[no-untyped-def]
+def _features(grammar, problem, edges, left, right, rule, complete, values, out):  # type: ignore[no-untyped-def]
     if not _is_ours(grammar):
         return None
 
-    def extract(grammar, problem, edges, left, right, rule, complete, out):  # type: ignore[no-untyped-def]
+    def extract(grammar, problem, edges, left, right, rule, complete, values, out):  # type: ignore[no-untyped-def]
+        a, b = ends(problem, edges, left, right, rule)
         if left < 0:
-            n = _leaf_features(problem, rule, out)
+            values[t.HW], values[t.HT] = problem.words[a[HEAD_WORD]], problem.tags[a[HEAD_TAG]]
+            values[t.LENGTH] = np.uint64(a[SIZE])
+            n = write(_LEAF, values, out, 0)
         else:
-            n = _arc_features(grammar, problem, edges, left, right, rule, out)
-            n = joint(problem, edges, left, right, out, n, _JOINT)
+            head, modifier = (a, b) if rule % 2 == HEAD_ON_LEFT else (b, a)
+            _put_arc(problem, head, modifier, rule % 2, values)
+            put_ends(problem, a, b, False, values)
+            n = write(_ARC, values, out, 0)
+            n = write(_AROUND, values, out, n)
+            if grammar.labelled:
+                n = _write_labelled(grammar.label_hashes[rule // 2], out, n)
+            n = write(_BORDER, values, out, n)
+            n = write_joint(_JOINT, problem, edges, left, right, values, out, n)
         if complete:
-            a, b = ends(problem, edges, left, right, rule)
-            n = boundary(problem, a, b, right < 0, out, n, _BOUNDARY)
+            put_ends(problem, a, b, right < 0, values)
+            n = write(_BOUNDARY, values, out, n)
         return n
 
     return extract
 
 
 @njit(cache=True)
-def _leaf_features(problem: Problem, leaf: int, out: Any) -> int:
-    row = problem.leaf_columns[leaf]
-    word, tag = problem.words[row[HEAD_WORD]], problem.tags[row[HEAD_TAG]]
-    out[0] = mix(mix(start(_LEAF), word), tag)
-    out[1] = mix(start(_LEAF + 1), tag)
-    out[2] = mix(mix(start(_LEAF + 2), word), np.uint64(row[SIZE]))
-    return 3
-
-
-@njit(cache=True)
-def _arc_features(grammar: Any, problem: Problem, edges: Edges, left: int, right: int, rule: int, out: Any) -> int:
-    """The features of a new arc; all know the side of the modifier."""
-    side = rule % 2
-    head, modifier = (left, right) if side == HEAD_ON_LEFT else (right, left)
-    h, m = edges.columns[head], edges.columns[modifier]
+def _put_arc(problem: Problem, h: Any, m: Any, side: int, values: Any) -> None:
+    """The values of a new arc between the heads of two edges, and of what hangs on them."""
     words, tags = problem.words, problem.tags
     d = np.uint64(side + 1)
-    hw, ht, mw, mt = words[h[HEAD_WORD]], tags[h[HEAD_TAG]], words[m[HEAD_WORD]], tags[m[HEAD_TAG]]
-    htd, mtd = mix(ht, d), mix(mt, d)
-    out[0] = mix(mix(mix(mix(start(_ARC), hw), htd), mw), mt)
-    out[1] = mix(mix(mix(start(_ARC + 1), hw), htd), mt)
-    out[2] = mix(mix(mix(start(_ARC + 2), htd), mw), mt)
-    out[3] = mix(mix(mix(start(_ARC + 3), hw), mw), d)
-    out[4] = mix(mix(start(_ARC + 4), htd), mt)
-    out[5] = mix(mix(start(_ARC + 5), hw), mtd)
-    out[6] = mix(mix(start(_ARC + 6), htd), mw)
-    out[7] = mix(mix(start(_ARC + 7), mw), d)
-    out[8] = mix(start(_ARC + 8), mtd)
-    out[9] = mix(mix(start(_ARC + 9), hw), d)
-    out[10] = mix(start(_ARC + 10), htd)
-    n = 11
+    values[t.D], values[t.HW], values[t.HT] = d, words[h[HEAD_WORD]], tags[h[HEAD_TAG]]
+    values[t.MW], values[t.MT] = words[m[HEAD_WORD]], tags[m[HEAD_TAG]]
     # The nearest sibling on the modifier's side is the outermost dependent there so far; beyond it is the other side's.
     if side == HEAD_ON_LEFT:
-        sw, st, ot = words[h[RIGHT_CHILD_WORD]], tags[h[RIGHT_CHILD_TAG]], tags[h[LEFT_CHILD_TAG]]
-        valency = h[RIGHT_VALENCY]
+        values[t.SW], values[t.ST] = words[h[RIGHT_CHILD_WORD]], tags[h[RIGHT_CHILD_TAG]]
+        values[t.OT], valency = tags[h[LEFT_CHILD_TAG]], h[RIGHT_VALENCY]
         distance = h[SIZE] - h[HEAD_PLACE] - 1 + m[HEAD_PLACE]
     else:
-        sw, st, ot = words[h[LEFT_CHILD_WORD]], tags[h[LEFT_CHILD_TAG]], tags[h[RIGHT_CHILD_TAG]]
-        valency = h[LEFT_VALENCY]
+        values[t.SW], values[t.ST] = words[h[LEFT_CHILD_WORD]], tags[h[LEFT_CHILD_TAG]]
+        values[t.OT], valency = tags[h[RIGHT_CHILD_TAG]], h[LEFT_VALENCY]
         distance = h[HEAD_PLACE] + m[SIZE] - m[HEAD_PLACE] - 1
-    out[n] = mix(mix(mix(start(_SIBLING), htd), st), mt)
-    out[n + 1] = mix(mix(mix(start(_SIBLING + 1), htd), sw), mw)
-    out[n + 2] = mix(mix(start(_SIBLING + 2), st), mtd)
-    out[n + 3] = mix(mix(start(_SIBLING + 3), sw), mtd)
-    out[n + 4] = mix(mix(start(_SIBLING + 4), st), mix(mw, d))
-    out[n + 5] = mix(mix(mix(start(_SIBLING + 5), hw), st), mtd)
-    out[n + 6] = mix(mix(mix(start(_SIBLING + 6), htd), ot), mt)
-    n += 7
-    lt, rt = tags[m[LEFT_CHILD_TAG]], tags[m[RIGHT_CHILD_TAG]]
-    lw, rw = words[m[LEFT_CHILD_WORD]], words[m[RIGHT_CHILD_WORD]]
-    out[n] = mix(mix(mix(start(_GRANDCHILD), htd), mt), lt)
-    out[n + 1] = mix(mix(mix(start(_GRANDCHILD + 1), htd), mt), rt)
-    out[n + 2] = mix(mix(mix(start(_GRANDCHILD + 2), htd), mt), lw)
-    out[n + 3] = mix(mix(mix(start(_GRANDCHILD + 3), htd), mt), rw)
-    out[n + 4] = mix(mix(mix(start(_GRANDCHILD + 4), mtd), lt), rt)
-    out[n + 5] = mix(mix(mix(start(_GRANDCHILD + 5), hw), mtd), lw)
-    out[n + 6] = mix(mix(mix(start(_GRANDCHILD + 6), mw), lt), mix(rt, d))
-    n += 7
-    v, ml, mr = np.uint64(min(valency, 6)), np.uint64(min(m[LEFT_VALENCY], 6)), np.uint64(min(m[RIGHT_VALENCY], 6))
-    out[n] = mix(mix(start(_VALENCY), htd), v)
-    out[n + 1] = mix(mix(mix(start(_VALENCY + 1), hw), d), v)
-    out[n + 2] = mix(mix(mix(start(_VALENCY + 2), htd), mt), v)
-    out[n + 3] = mix(mix(mix(start(_VALENCY + 3), mtd), ml), mr)
-    out[n + 4] = mix(mix(mix(start(_VALENCY + 4), mw), ml), mr)
-    out[n + 5] = mix(mix(mix(mix(start(_VALENCY + 5), htd), mt), ml), mr)
-    n += 6
-    far, long = bucket(distance), bucket(m[SIZE])
-    out[n] = mix(mix(mix(start(_DISTANCE), htd), mt), far)
-    out[n + 1] = mix(mix(mix(start(_DISTANCE + 1), hw), d), far)
-    out[n + 2] = mix(mix(start(_DISTANCE + 2), mtd), far)
-    out[n + 3] = mix(mix(start(_DISTANCE + 3), mtd), long)
-    out[n + 4] = mix(mix(mix(start(_DISTANCE + 4), htd), mt), long)
-    out[n + 5] = mix(mix(mix(start(_DISTANCE + 5), mw), d), far)
-    n += 6
-    if grammar.labelled:
-        label = grammar.label_hashes[rule // 2]
-        for i in range(11):
-            out[n + i] = mix(mix(start(_LABEL), out[i]), label)
-        n += 11
-    return _border_features(problem, edges, left, right, ht, out, n)
+    values[t.LW], values[t.LT] = words[m[LEFT_CHILD_WORD]], tags[m[LEFT_CHILD_TAG]]
+    values[t.RW], values[t.RT] = words[m[RIGHT_CHILD_WORD]], tags[m[RIGHT_CHILD_TAG]]
+    values[t.HTD], values[t.MTD] = mix(values[t.HT], d), mix(values[t.MT], d)
+    values[t.MWD], values[t.RTD] = mix(values[t.MW], d), mix(values[t.RT], d)
+    values[t.V] = np.uint64(min(valency, MOST_VALENCY))
+    values[t.ML] = np.uint64(min(m[LEFT_VALENCY], MOST_VALENCY))
+    values[t.MR] = np.uint64(min(m[RIGHT_VALENCY], MOST_VALENCY))
+    values[t.FAR], values[t.LENGTH] = bucket(distance), bucket(m[SIZE])
 
 
 @njit(cache=True)
-def _border_features(problem: Problem, edges: Edges, left: int, right: int, head_tag: Any, out: Any, n: int) -> int:
-    """The ends of the new edge with its head."""
-    a, b = edges.columns[left], edges.columns[right]
-    first, last = problem.tags[a[FIRST_TAG]], problem.tags[b[LAST_TAG]]
-    out[n] = mix(mix(mix(start(_BORDER), head_tag), first), last)
-    out[n + 1] = mix(mix(start(_BORDER + 1), head_tag), problem.words[a[FIRST_WORD]])
-    out[n + 2] = mix(mix(start(_BORDER + 2), head_tag), problem.words[b[LAST_WORD]])
-    return n + 3
+def _write_labelled(label: Any, out: Any, n: int) -> int:
+    """The features of the arc, which are the first that were written, with its label."""
+    for i in range(_NUM_ARC):
+        out[n + i] = mix(mix(start(t.LABELLED_ARC), out[i]), label)
+    return n + _NUM_ARC

@@ -8,8 +8,6 @@ ends          the records at the ends of an edge
 is_complete   does an edge have all that the bag requires?
 text_hash     the number that stands for a string
 mix           one step of the hash behind features, signatures and structures
-joint         the features of the words and tags where two edges meet
-boundary      the features of the ends of a whole sentence
 
 A grammar is a NamedTuple of its tables, and the decoder's compiled loop is specialised on its type. Its module gives,
 with numba's `overload`, the code for these five, which have no body here:
@@ -128,9 +126,17 @@ def unary_rules(grammar: Any, problem: Problem, edges: Edges, edge: int, rules: 
 
 
 def features(
-    grammar: Any, problem: Problem, edges: Edges, left: int, right: int, rule: int, complete: bool, out: Any
+    grammar: Any,
+    problem: Problem,
+    edges: Edges,
+    left: int,
+    right: int,
+    rule: int,
+    complete: bool,
+    values: Any,
+    out: Any,
 ) -> int:
-    """Write the hashes of the features of the top of an edge and return their number."""
+    """Write the hashes of the features of the top of an edge and return their number; `values` has room for theirs."""
     raise TypeError("only compiled code calls this")
 
 
@@ -203,65 +209,3 @@ def ends(problem: Problem, edges: Edges, left: int, right: int, rule: int) -> An
     """The records that have the first and the last words of an edge of these parts."""
     a = edges.columns[left] if left >= 0 else problem.leaf_columns[rule]
     return a, (edges.columns[right] if right >= 0 else a)
-
-
-@njit(cache=True)
-def joint(problem: Problem, edges: Edges, left: int, right: int, out: Any, count: int, template: int) -> int:
-    """Word and tag n-grams that arise where left and right meet (Zhang and Clark 2011, Table 1); 14 templates."""
-    a, b = edges.columns[left], edges.columns[right]
-    w1, w2 = problem.words[a[PENULTIMATE_WORD]], problem.words[a[LAST_WORD]]
-    w3, w4 = problem.words[b[FIRST_WORD]], problem.words[b[SECOND_WORD]]
-    t1, t2 = problem.tags[a[PENULTIMATE_TAG]], problem.tags[a[LAST_TAG]]
-    t3, t4 = problem.tags[b[FIRST_TAG]], problem.tags[b[SECOND_TAG]]
-    out[count] = mix(mix(start(template), w2), w3)
-    out[count + 1] = mix(mix(start(template + 1), t2), t3)
-    out[count + 2] = mix(mix(start(template + 2), w2), t3)
-    out[count + 3] = mix(mix(start(template + 3), t2), w3)
-    out[count + 4] = mix(mix(mix(start(template + 4), t2), w3), t4)
-    out[count + 5] = mix(mix(mix(start(template + 5), t1), w2), t3)
-    out[count + 6] = mix(mix(mix(start(template + 6), t1), t2), t3)
-    out[count + 7] = mix(mix(mix(start(template + 7), t2), t3), t4)
-    out[count + 8] = mix(mix(mix(mix(start(template + 8), t1), t2), t3), t4)
-    count += 9
-    if a[PENULTIMATE_WORD]:
-        out[count] = mix(mix(mix(start(template + 9), w1), w2), w3)
-        out[count + 1] = mix(mix(mix(start(template + 10), w1), w2), t3)
-        count += 2
-    if b[SECOND_WORD]:
-        out[count] = mix(mix(mix(start(template + 11), w2), w3), w4)
-        out[count + 1] = mix(mix(mix(start(template + 12), t2), w3), w4)
-        count += 2
-    if a[PENULTIMATE_WORD] and b[SECOND_WORD]:
-        out[count] = mix(mix(mix(mix(start(template + 13), w1), w2), w3), w4)
-        count += 1
-    return count
-
-
-@njit(cache=True)
-def boundary(problem: Problem, a: Any, b: Any, single: bool, out: Any, count: int, template: int) -> int:
-    """The first and last words and tags of a whole sentence; 6 templates. `single`: a and b are one and the same."""
-    w1, t1 = problem.words[a[FIRST_WORD]], problem.tags[a[FIRST_TAG]]
-    w9, t9 = problem.words[b[LAST_WORD]], problem.tags[b[LAST_TAG]]
-    out[count] = mix(start(template), w1)
-    out[count + 1] = mix(start(template + 1), t1)
-    out[count + 2] = mix(start(template + 2), w9)
-    out[count + 3] = mix(start(template + 3), t9)
-    t2 = problem.tags[a[SECOND_TAG]] if a[SIZE] > 1 or single else problem.tags[b[FIRST_TAG]]
-    t8 = problem.tags[b[PENULTIMATE_TAG]] if b[SIZE] > 1 or single else problem.tags[a[LAST_TAG]]
-    out[count + 4] = mix(mix(start(template + 4), t1), t2)
-    out[count + 5] = mix(mix(start(template + 5), t8), t9)
-    return count + 6
-
-
-@njit(cache=True)
-def bucket(number: int) -> Any:
-    """A length or distance as a class: 0–4 as they are, then 5–6, 7–9, 10–14, 15–29, 30 and more."""
-    if number < 5:
-        return np.uint64(number)
-    if number < 7:
-        return np.uint64(5)
-    if number < 10:
-        return np.uint64(6)
-    if number < 15:
-        return np.uint64(7)
-    return np.uint64(8) if number < 30 else np.uint64(9)

@@ -82,7 +82,7 @@ def lm_state_after(problem: Problem, edges: Edges, left: int, right: int) -> int
 @njit(cache=True)
 def score_top(grammar: Any, s: State, left: int, right: int, rule: int, complete: bool) -> float:
     """The score of the top of an edge: its features and what the language model gains."""
-    count = features(grammar, s.problem, s.edges, left, right, rule, complete, s.scratch.features)
+    count = features(grammar, s.problem, s.edges, left, right, rule, complete, s.scratch.values, s.scratch.features)
     mask = np.uint64(s.model.weights.size - 1)
     total = 0.0
     for i in range(count):

@@ -76,6 +76,7 @@ class Scratch(NamedTuple):
 
     counters: NDArray[np.int64]
     rules: Integers
+    values: Hashes  # what the features of one edge are made of
     features: Hashes
     gold: Hashes  # the structures of the right derivation, sorted; none when nothing is learned
     gold_items: Integers  # those on the agenda

@@ -138,8 +138,11 @@ def _add_top(
     grammar: Any, s: State, learning: Learning, left: int, right: int, rule: int, complete: bool, value: Any, count: int
 ) -> int:
     mask = np.uint64(s.model.weights.size - 1)
-    for i in range(features(grammar, s.problem, s.edges, left, right, rule, complete, s.scratch.features)):
-        place = np.int64(s.scratch.features[i] & mask)
+    scratch = s.scratch
+    for i in range(
+        features(grammar, s.problem, s.edges, left, right, rule, complete, scratch.values, scratch.features)
+    ):
+        place = np.int64(scratch.features[i] & mask)
         learning.change[place] += value
         if count < learning.touched.size:
             learning.touched[count] = place

@@ -24,10 +24,10 @@ from comparison.best_first.state import (
     Chart,
     Scratch,
 )
+from comparison.best_first.template import MOST_FEATURES, NUM_VALUES
 from gyro.row_table import move_slots
 
 _FIRST_EDGES, _FIRST_ITEMS = 1 << 12, 1 << 16
-MOST_FEATURES = 128
 _MOST_GOLD = 4096
 
 
@@ -92,6 +92,7 @@ class Workspace:
         return Scratch(
             counters=np.zeros(NUM_COUNTERS, dtype=np.int64),
             rules=np.zeros(self.most_rules, dtype=np.int64),
+            values=np.zeros(NUM_VALUES, dtype=np.uint64),
             features=np.zeros(MOST_FEATURES, dtype=np.uint64),
             gold=np.unique(np.array(gold, dtype=np.uint64)),
             gold_items=np.zeros(_MOST_GOLD, dtype=np.int64),

@@ -27,6 +27,7 @@ from comparison.best_first.problem import Input, InputToken
 from comparison.best_first.state import (
     Options,
 )
+from comparison.best_first.template import MOST_FEATURES, NUM_VALUES
 from gyro.text.corpus import ROOT
 from tests.comparison.best_first.twin import Arc, Tree, Word, arcs, canonical, category_of, feature_hashes, leaves
 
@@ -210,12 +211,14 @@ def _has_given_heads(tree: Tree, given: Input) -> bool:
 @njit(cache=True)
 def _write_top(grammar: Any, problem: Problem, edges: Edges, edge: int, complete: bool, out: Any) -> int:
     row = edges.columns[edge]
-    return features(grammar, problem, edges, row[LEFT], row[RIGHT], row[RULE], complete, out)
+    return features(
+        grammar, problem, edges, row[LEFT], row[RIGHT], row[RULE], complete, np.zeros(NUM_VALUES, np.uint64), out
+    )
 
 
 def compiled_features(decoder: Decoder, decoded: Decoded, edge: int, complete: bool) -> list[int]:
     """What the compiled code says of the top of one of the decoder's edges."""
-    out = np.zeros(256, dtype=np.uint64)
+    out = np.zeros(MOST_FEATURES, dtype=np.uint64)
     edges = decoder.workspace.edges
     count = _write_top(decoder.grammar.tables, decoded.prepared.problem, edges, edge, complete, out)
     return [int(value) for value in out[:count]]

@@ -1,4 +1,4 @@
-"""Features of edges, built step by step, against those of the whole tree: twin has the tables."""
+"""Features of edges, built step by step, against those of the whole tree, as twin finds them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparison.best_first import dependency_edge
 from comparison.best_first.decoder import Decoder, Limits
 from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.problem import Input, InputToken
-from comparison.best_first.workspace import MOST_FEATURES
 from tests.comparison.best_first.enumeration import check_features, no_limits
 from tests.comparison.best_first.treebank import trees
-from tests.comparison.best_first.twin import ARC, AROUND, BOUNDARY, JOINT
 
 GRAMMARS = {labelled: DependencyGrammar.from_trees(trees(), labelled=labelled) for labelled in (False, True)}
 BAGS: list[tuple[str, dict[str, Any]]] = [
@@ -61,7 +58,3 @@ def test_a_head_with_many_dependents() -> None:
     tokens = [InputToken((f"w{i}",), pos="NN", head=-1 if i == 4 else 4) for i in range(size)]
     given_bag = Input(tuple(tokens), order=(tuple(range(size)),))
     assert check_features(decoder(False, 1), given_bag) > size
-
-
-def test_there_is_room_for_all_features() -> None:
-    assert 2 * len(ARC) + len(AROUND) + len(JOINT) + len(BOUNDARY) <= dependency_edge.MOST_FEATURES <= MOST_FEATURES

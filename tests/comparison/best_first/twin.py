@@ -6,16 +6,17 @@ feature_hashes  the features of the top of a tree, hashed
 vector          those of all its parts
 count_actions   the number of its parts
 
-Templates are tables: a number and the names of its values. A new template is one line in them.
+The templates are those of comparison.best_first.template; their values are found from the whole tree.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
+from comparison.best_first import template as t
 from comparison.best_first.ccg_inventory import CcgInventory
 from comparison.best_first.decoder import Derivation
 from comparison.best_first.dependency_grammar import DependencyGrammar
@@ -140,103 +141,18 @@ def arcs(tree: Tree, first: int = 0) -> list[tuple[int, int, str]]:
     return [*arcs(left, first), *arcs(right, middle), new]
 
 
-# The surface where two parts meet: words w1 w2 | w3 w4 and tags t1 t2 | t3 t4. The third column: what must be there.
-JOINT = [
-    (0, "w2 w3", ""),
-    (1, "t2 t3", ""),
-    (2, "w2 t3", ""),
-    (3, "t2 w3", ""),
-    (4, "t2 w3 t4", ""),
-    (5, "t1 w2 t3", ""),
-    (6, "t1 t2 t3", ""),
-    (7, "t2 t3 t4", ""),
-    (8, "t1 t2 t3 t4", ""),
-    (9, "w1 w2 w3", "w1"),
-    (10, "w1 w2 t3", "w1"),
-    (11, "w2 w3 w4", "w4"),
-    (12, "t2 w3 w4", "w4"),
-    (13, "w1 w2 w3 w4", "w1 w4"),
-]
-BOUNDARY = [(0, "w1"), (1, "t1"), (2, "w9"), (3, "t9"), (4, "t1 t2"), (5, "t8 t9")]
-
-# Dependency: h head, m modifier, s sibling, o outermost dependent on the other side, l and r outermost dependents of m;
-# w word, t tag; d the side, v valencies. htd and so on: the side is mixed into the value.
-LEAF = [(100, "w t"), (101, "t"), (102, "w size")]
-ARC = [
-    (110, "hw htd mw mt"),
-    (111, "hw htd mt"),
-    (112, "htd mw mt"),
-    (113, "hw mw d"),
-    (114, "htd mt"),
-    (115, "hw mtd"),
-    (116, "htd mw"),
-    (117, "mw d"),
-    (118, "mtd"),
-    (119, "hw d"),
-    (120, "htd"),
-]
-AROUND = [
-    (130, "htd st mt"),
-    (131, "htd sw mw"),
-    (132, "st mtd"),
-    (133, "sw mtd"),
-    (134, "st mwd"),
-    (135, "hw st mtd"),
-    (136, "htd ot mt"),
-    (145, "htd mt lt"),
-    (146, "htd mt rt"),
-    (147, "htd mt lw"),
-    (148, "htd mt rw"),
-    (149, "mtd lt rt"),
-    (150, "hw mtd lw"),
-    (151, "mw lt rtd"),
-    (160, "htd v"),
-    (161, "hw d v"),
-    (162, "htd mt v"),
-    (163, "mtd ml mr"),
-    (164, "mw ml mr"),
-    (165, "htd mt ml mr"),
-    (175, "htd mt far"),
-    (176, "hw d far"),
-    (177, "mtd far"),
-    (178, "mtd long"),
-    (179, "htd mt long"),
-    (180, "mw d far"),
-    (210, "ht t1 t9"),
-    (211, "ht w1"),
-    (212, "ht w9"),
-]
-DEPENDENCY_JOINT, DEPENDENCY_BOUNDARY, LABEL = 190, 220, 230
 MOST_VALENCY = 6
 
-# CCG: c category, s size, h head, o the other part's head, name the rule, k1 k2 | k3 k4 lexical categories that meet.
-CONSTITUENT = [(300, "c s"), (301, "c hw"), (302, "c s hw"), (303, "c ht")]
-LARGE = [(310, "c w1"), (311, "c w9"), (312, "c t1 t2"), (313, "c t8 t9"), (314, "c t1 t9")]
-BINARY = [
-    (320, "name"),
-    (321, "name hw"),
-    (322, "name hw ow"),
-    (323, "name ow"),
-    (324, "name ht ot"),
-    (325, "name hw ot"),
-    (326, "name ht ow"),
-    (340, "k2 k3"),
-    (341, "k1 k2 k3"),
-    (342, "k2 k3 k4"),
-]
-UNARY = [(350, "name"), (351, "name hw")]
-CCG_JOINT, CCG_BOUNDARY = 360, 380
 
-
-def apply(table: Sequence[tuple[int, str]], values: dict[str, int], first: int = 0) -> list[int]:
-    return [hash_values(first + number, [values[name] for name in names.split()]) for number, names in table]
+def apply(table: t.Table, values: Mapping[int, int], first: int = 0) -> list[int]:
+    return [hash_values(first + number, [values[place] for place in places]) for number, *places in table]
 
 
 def feature_hashes(tree: Tree, grammar: DependencyGrammar | CcgInventory, complete: bool) -> list[int]:
     """The features of the top of a tree; `complete`: it is a whole sentence."""
     if isinstance(grammar, CcgInventory):
-        return _ccg_features(tree, grammar) + (_boundary(tree, CCG_BOUNDARY) if complete else [])
-    return _dependency_features(tree) + (_boundary(tree, DEPENDENCY_BOUNDARY) if complete else [])
+        return _ccg_features(tree, grammar) + (_boundary(tree, t.CCG_BOUNDARY) if complete else [])
+    return _dependency_features(tree) + (_boundary(tree, t.DEPENDENCY_BOUNDARY) if complete else [])
 
 
 def vector(tree: Tree, grammar: DependencyGrammar | CcgInventory, complete: bool) -> Counter[int]:
@@ -246,28 +162,38 @@ def vector(tree: Tree, grammar: DependencyGrammar | CcgInventory, complete: bool
     return total
 
 
-def _boundary(tree: Tree, first: int) -> list[int]:
+def _ends(tree: Tree) -> dict[int, int]:
+    """The first and last words and tags, and those next to them; a tree of one word has none of these."""
     string, tagged = words(tree), ["", *tags(tree), ""]
-    values = {"w1": word_hash(string[0]), "w9": word_hash(string[-1])}
-    values |= {f"t{n}": tag_hash(tagged[i]) for n, i in ((1, 1), (2, 2), (8, -3), (9, -2))}
-    return apply(BOUNDARY, values, first)
+    places = {t.T_FIRST: 1, t.T_SECOND: 2, t.T_PENULTIMATE: -3, t.T_LAST: -2}
+    ends = {t.W_FIRST: word_hash(string[0]), t.W_LAST: word_hash(string[-1])}
+    return ends | {value: tag_hash(tagged[place]) for value, place in places.items()}
+
+
+def _boundary(tree: Tree, first: int) -> list[int]:
+    return apply(t.BOUNDARY, _ends(tree), first)
 
 
 def _surface(tree: Tree, joint: int) -> list[int]:
-    left, right = tree.parts
-    values: dict[str, int] = {}
-    for letter, hashed, spell in (("w", word_hash, words), ("t", tag_hash, tags)):
-        a, b = ["", *spell(left)], [*spell(right), ""]
-        for name, text in zip("1234", (a[-2], a[-1], b[0], b[1]), strict=True):
-            values[letter + name] = hashed(text)
-    return apply([(n, names) for n, names, needs in JOINT if all(values[x] for x in needs.split())], values, joint)
+    values: dict[int, int] = {}
+    for hashed, spell, places in (
+        (word_hash, words, (t.W1, t.W2, t.W3, t.W4)),
+        (tag_hash, tags, (t.T1, t.T2, t.T3, t.T4)),
+    ):
+        a, b = ["", *spell(tree.parts[0])], [*spell(tree.parts[1]), ""]
+        values |= zip(places, map(hashed, (a[-2], a[-1], b[0], b[1])), strict=True)
+    found: list[int] = []
+    for table, needed in zip(t.JOINT_PARTS, ((), (t.W1,), (t.W4,), (t.W1, t.W4)), strict=True):
+        if all(values[place] for place in needed):
+            found += apply(table, values, joint)
+    return found
 
 
 def _dependency_features(tree: Tree) -> list[int]:
     if isinstance(tree.rule, Word):
         leaf = tree.rule
-        w, t = word_hash(leaf.words[leaf.head]), tag_hash(leaf.tags[leaf.head])
-        return apply(LEAF, {"w": w, "t": t, "size": len(leaf.words)})
+        word, tag = word_hash(leaf.words[leaf.head]), tag_hash(leaf.tags[leaf.head])
+        return apply(t.LEAF, {t.HW: word, t.HT: tag, t.LENGTH: len(leaf.words)})
     assert isinstance(tree.rule, Arc)
     side = tree.rule.side
     string, tagged = words(tree), tags(tree)
@@ -281,23 +207,24 @@ def _dependency_features(tree: Tree) -> list[int]:
     right = sorted(m for m in below.get(head, []) if m > head)
     own_left = sorted(m for m in below.get(modifier, []) if m < modifier)
     own_right = sorted(m for m in below.get(modifier, []) if m > modifier)
-    places = {"h": [head], "m": [modifier], "l": own_left[:1], "r": own_right[-1:]}
-    places["s"], places["o"] = (right[-1:], left[:1]) if side == 0 else (left[:1], right[-1:])
-    values = {"d": side + 1, "v": min(len((left, right)[side == 0]), MOST_VALENCY)}
-    for name, place in places.items():
-        values[name + "w"] = word_hash(string[place[0]]) if place else 0
-        values[name + "t"] = tag_hash(tagged[place[0]]) if place else 0
-    for name in ("ht", "mt", "mw", "rt"):
-        values[name + "d"] = mix(values[name], values["d"])
-    values["ml"], values["mr"] = min(len(own_left), MOST_VALENCY), min(len(own_right), MOST_VALENCY)
-    values["far"] = bucket(abs(head - modifier) - 1)
-    values["long"] = bucket(len(words(tree.parts[1 - side])))
-    values |= {"w1": word_hash(string[0]), "w9": word_hash(string[-1])}
-    values |= {"t1": tag_hash(tagged[0]), "t9": tag_hash(tagged[-1])}
-    found = apply(ARC, values)
+    sibling, opposite = (right[-1:], left[:1]) if side == 0 else (left[:1], right[-1:])
+    places = {t.HW: [head], t.MW: [modifier], t.SW: sibling, t.LW: own_left[:1], t.RW: own_right[-1:]}
+    tag_places = {t.HT: [head], t.MT: [modifier], t.ST: sibling, t.LT: own_left[:1], t.RT: own_right[-1:]}
+    tag_places[t.OT] = opposite
+    values = {value: word_hash(string[place[0]]) if place else 0 for value, place in places.items()}
+    values |= {value: tag_hash(tagged[place[0]]) if place else 0 for value, place in tag_places.items()}
+    values[t.D] = side + 1
+    for value, mixed in ((t.HT, t.HTD), (t.MT, t.MTD), (t.MW, t.MWD), (t.RT, t.RTD)):
+        values[mixed] = mix(values[value], side + 1)
+    valencies = {t.V: (left, right)[side == 0], t.ML: own_left, t.MR: own_right}
+    values |= {value: min(len(dependents), MOST_VALENCY) for value, dependents in valencies.items()}
+    values[t.FAR] = bucket(abs(head - modifier) - 1)
+    values[t.LENGTH] = bucket(len(words(tree.parts[1 - side])))
+    values |= _ends(tree)
+    found = apply(t.ARC, values)
     if tree.rule.label:
-        found += [hash_values(LABEL, [arc, text_hash(tree.rule.label)]) for arc in found]
-    return found + apply(AROUND, values) + _surface(tree, DEPENDENCY_JOINT)
+        found += [hash_values(t.LABELLED_ARC, [arc, text_hash(tree.rule.label)]) for arc in found]
+    return found + apply(t.AROUND, values) + apply(t.BORDER, values) + _surface(tree, t.DEPENDENCY_JOINT)
 
 
 def category_of(tree: Tree) -> str:
@@ -306,21 +233,20 @@ def category_of(tree: Tree) -> str:
 
 def _ccg_features(tree: Tree, inventory: CcgInventory) -> list[int]:
     string, tagged, head = words(tree), tags(tree), head_of(tree)
-    values = {"c": text_hash(category_of(tree)), "s": bucket(len(string))}
-    values |= {"hw": word_hash(string[head]), "ht": tag_hash(tagged[head])}
-    found = apply(CONSTITUENT, values)
+    values = {t.C: text_hash(category_of(tree)), t.LENGTH: bucket(len(string))}
+    values |= {t.HW: word_hash(string[head]), t.HT: tag_hash(tagged[head])}
+    found = apply(t.CONSTITUENT, values)
     if len(string) > 1:
-        values |= {"w1": word_hash(string[0]), "w9": word_hash(string[-1])}
-        values |= {f"t{n}": tag_hash(tagged[i]) for n, i in ((1, 0), (2, 1), (8, -2), (9, -1))}
-        found += apply(LARGE, values)
+        values |= _ends(tree)
+        found += apply(t.LARGE, values)
     if isinstance(tree.rule, Word):
         return found
     assert isinstance(tree.rule, UnaryRule | BinaryRule)
-    values["name"] = inventory.rules.index(tree.rule) + 1
+    values[t.NAME] = inventory.rules.index(tree.rule) + 1
     if isinstance(tree.rule, UnaryRule):
-        return found + apply(UNARY, values)
+        return found + apply(t.UNARY, values)
     other = tree.parts[1 - tree.rule.head]
-    values |= {"ow": word_hash(words(other)[head_of(other)]), "ot": tag_hash(tags(other)[head_of(other)])}
+    values |= {t.XW: word_hash(words(other)[head_of(other)]), t.XT: tag_hash(tags(other)[head_of(other)])}
     a, b = (["<none>", *(leaf.category for leaf in leaves(part)), "<none>"] for part in tree.parts)
-    values |= {"k1": text_hash(a[-3]), "k2": text_hash(a[-2]), "k3": text_hash(b[1]), "k4": text_hash(b[2])}
-    return found + apply(BINARY, values) + _surface(tree, CCG_JOINT)
+    values |= {t.K1: text_hash(a[-3]), t.K2: text_hash(a[-2]), t.K3: text_hash(b[1]), t.K4: text_hash(b[2])}
+    return found + apply(t.BINARY, values) + _surface(tree, t.CCG_JOINT)
