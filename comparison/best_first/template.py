@@ -187,7 +187,7 @@ def write(table: Packed, values: Any, out: Any, n: int) -> int:
             state = mix(state, values[table.values[i]])
             i += 1
         out[n + row] = state
-    return n + table.starts.size  # type: ignore[no-any-return]
+    return n + table.starts.size
 
 
 @njit(cache=True)
