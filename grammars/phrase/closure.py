@@ -1,13 +1,15 @@
-"""P*: the strings that can be cut into phrases, as a deterministic automaton with soft costs.
+"""P*: the strings that can be cut into phrases, as an automaton with soft costs.
 
 PhraseCosts         what a phrase costs: a constant, by its length, by its count; all zero is the published grammar
 parse_phrase_costs  read them from the text of an option, "phrase=1.0,length1=2,count=0.1"
 phrase_closure      the automaton: a string costs what its cheapest cutting into phrases costs
+GRAIN               what the costs of a deterministic closure are rounded to
 
-A state of the automaton is the set of places where a cutting may be: at the boundary between two phrases, or inside a
-phrase that began one to four words ago, each at its cost beyond the cheapest of them. With many different phrase costs
-there are many different differences, so costs are rounded: to 1/256 nat, with costs by count to 1/8 nat, and to
-twice that again and again while there are more than several states for each node of the phrases' trie.
+A state of the deterministic automaton is the set of places where a cutting may be: at the boundary between two phrases,
+or inside a phrase that began one to four words ago, each at its cost beyond the cheapest of them. With many different
+phrase costs there are many different differences, and more states than a search can take. Then the automaton keeps to
+one cutting at a time, and says of each word whether it ends a phrase: it has a state for each node of the phrases'
+trie, no cost is rounded, and a string has as many ways as cuttings.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ from gyro.index.phrase import PhraseSet
 from gyro.lattice.automaton import WordAutomaton, trim
 from gyro.row_table import fill_slots, slot_of
 
-FINE_GRAIN, COUNT_GRAIN, COARSEST_GRAIN = 1 / 256, 1 / 8, 1.0
-# A node of the trie may have this many states of the automaton, and a small trie this many in all, before the grain is
-# made coarser; no automaton has more than the last number.
+# Costs are whole numbers of grains, so that equal differences are equal; a thousand phrases are off by 0.0005 at most.
+GRAIN, MOST_GRAINS = 2.0**-20, 2**50
+# A node of the trie may have this many states of the deterministic automaton, and a small trie this many in all.
+# Phrases that cost nothing have few states: they may have the last number.
 STATES_PER_NODE, FEW_STATES, MAX_STATES = 8, 3000, 200_000
 _ALLOWED = "'phrase', 'length<n>' and 'count' with a number of at least 0 each, as in phrase=1.0,length1=2,count=0.1"
 
@@ -95,12 +98,11 @@ def parse_phrase_costs(text: str) -> PhraseCosts:
 class _Trie:
     """The phrases as a tree; node 0 is the boundary between two phrases, the others are inside of phrases.
 
-    `child[n, w]`: the node inside a longer phrase after word w (-1: none). `end[n, w]`: the cost, in grains, of the
-    phrase that w ends (infinity: none). `gain[n]`: the most that a phrase through n can save against the boundary
-    here and its remaining words one by one; infinity when these are not all phrases.
+    `child[n, w]`: the node inside a longer phrase after word w (-1: none). `end[n, w]`: the cost of the phrase that w
+    ends (infinity: none).
     """
 
-    def __init__(self, phrases: PhraseSet, costs: PhraseCosts, grain: float) -> None:
+    def __init__(self, phrases: PhraseSet, costs: PhraseCosts) -> None:
         children: list[dict[int, int]] = [{}]
         ends: list[tuple[int, int, float]] = []
         largest = max((int(counts.max()) for counts in phrases.counts if len(counts)), default=0)
@@ -112,7 +114,7 @@ class _Trie:
                     if following == len(children):
                         children.append({})
                     node = following
-                ends.append((node, gram[-1], round(costs.cost(len(gram), count, largest) / grain)))
+                ends.append((node, gram[-1], costs.cost(len(gram), count, largest)))
         self.depth = max((n for n, grams in enumerate(phrases.grams, 1) if len(grams)), default=1)
         self.child = np.full((len(children), len(phrases.words)), -1, dtype=np.int32)
         self.end = np.full(self.child.shape, np.inf)
@@ -121,13 +123,15 @@ class _Trie:
                 self.child[parent, word] = node
         for parent, word, cost in ends:
             self.end[parent, word] = cost
-        self.gain = _find_gains(self.child, self.end)
         self.room = max(FEW_STATES, STATES_PER_NODE * len(children))
 
 
 @njit(cache=True)
 def _find_gains(child: Any, end: Any) -> Any:
-    """See _Trie.gain; a child has a higher number than its parent."""
+    """The most that a phrase through each node can save against the boundary there and its other words one by one.
+
+    Infinity when these are not all phrases. A child has a higher number than its parent.
+    """
     gain = np.full(child.shape[0], -np.inf)
     for node in range(child.shape[0] - 1, 0, -1):
         for word in range(child.shape[1]):
@@ -206,25 +210,27 @@ def _determinise(child: Any, end: Any, gain: Any, depth: int, room: int) -> Any:
 
 
 def phrase_closure(phrases: PhraseSet, *, costs: PhraseCosts) -> WordAutomaton:
-    """The strings that some row of phrases yields, each at the cost of its cheapest row.
+    """The strings that some row of phrases yields, each at the cost of its cheapest row."""
+    trie = _Trie(phrases, costs)
+    grains = np.round(trie.end / GRAIN)
+    if np.max(grains, where=np.isfinite(grains), initial=0.0) > MOST_GRAINS:
+        return _cutting_automaton(phrases.words, trie)
+    gain = _find_gains(trie.child, grains)
+    room = trie.room
+    while room <= (MAX_STATES if costs.is_zero else trie.room):
+        next_state, cost, ends = _determinise(trie.child, grains, gain, trie.depth, room)
+        if len(ends) <= room:
+            return trim(WordAutomaton(phrases.words, 0, next_state.copy(), cost * GRAIN, ends * GRAIN))
+        room *= 8
+    return _cutting_automaton(phrases.words, trie)
 
-    Soft costs need every word as a phrase of its own, or the automaton may not be finite.
-    """
-    grain = COUNT_GRAIN if costs.count_weight else FINE_GRAIN
-    while True:
-        trie = _Trie(phrases, costs, grain)
-        last = costs.is_zero or grain >= COARSEST_GRAIN or not np.isfinite(trie.end[0]).all()
-        room = trie.room
-        while True:
-            next_state, cost, ends = _determinise(trie.child, trie.end, trie.gain, trie.depth, room)
-            if len(ends) <= room:
-                return trim(WordAutomaton(phrases.words, 0, next_state.copy(), cost * grain, ends * grain))
-            if not last:
-                break
-            if room > MAX_STATES:
-                raise InputError(
-                    f"the closure of {len(phrases)} phrases with costs has more than {MAX_STATES} states; "
-                    "phrase costs need every word as a 1-gram rule, as --rules 1-5 gives them"
-                )
-            room *= 8
-        grain *= 2
+
+def _cutting_automaton(words: tuple[str, ...], trie: _Trie) -> WordAutomaton:
+    """One state a node of the trie. The first column of a word ends a phrase, the second goes on inside of one."""
+    inside = np.flatnonzero((trie.child >= 0).any(axis=0))
+    into = trie.child[:, inside]
+    next_state = np.hstack([np.where(np.isfinite(trie.end), 0, -1), into]).astype(np.int32)
+    cost = np.hstack([trie.end, np.where(into >= 0, 0.0, np.inf)])
+    ends = np.full(len(trie.child), np.inf)
+    ends[0] = 0.0
+    return trim(WordAutomaton((*words, *(words[w] for w in inside)), 0, next_state, cost, ends))

@@ -1,4 +1,4 @@
-"""Deterministic weighted automata over the words of one bag, as dense arrays.
+"""Weighted automata over the words of one bag, as dense arrays.
 
 WordAutomaton  states × words tables of next states and costs; the form of G_Ω, of P* and of their intersection
 intersect      the automaton of the strings that both accept, with the costs added
@@ -23,10 +23,13 @@ CostTable = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class WordAutomaton:
-    """A deterministic acceptor without epsilons over the distinct words of a bag.
+    """An acceptor without epsilons over the distinct words of a bag.
 
     Word w of `words` leads from state s to `next_state[s, w]` (-1: not accepted) at `cost[s, w]`; the string may end
     in s at `end_cost[s]` (infinity: it may not). Costs are natural-log costs, lower is better.
+
+    With each word once in `words` it is deterministic. Words that come twice have two columns, and so two ways from a
+    state; a string has the cost of its cheapest way. The words come first, then those that have a second column.
     """
 
     words: tuple[str, ...]
@@ -39,31 +42,54 @@ class WordAutomaton:
     def num_states(self) -> int:
         return int(self.next_state.shape[0])
 
+    @property
+    def distinct_words(self) -> tuple[str, ...]:
+        """Each word once."""
+        return tuple(dict.fromkeys(self.words))
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether a string has one way only."""
+        return len(self.distinct_words) == len(self.words)
+
+    def word_of_column(self) -> NDArray[np.int64]:
+        """The place of each column's word among the distinct words."""
+        number = {word: w for w, word in enumerate(self.distinct_words)}
+        return np.array([number[word] for word in self.words], dtype=np.int64)
+
     def score(self, tokens: tuple[str, ...] | list[str]) -> float:
         """The cost of a string; infinity when it is not accepted."""
-        number = {word: w for w, word in enumerate(self.words)}
-        state, total = self.start, 0.0
+        columns: dict[str, list[int]] = {}
+        for column, word in enumerate(self.words):
+            columns.setdefault(word, []).append(column)
+        ways = {self.start: 0.0}
         for token in tokens:
-            w = number.get(token, -1)
-            if w < 0 or self.next_state[state, w] < 0:
-                return float("inf")
-            total += float(self.cost[state, w])
-            state = int(self.next_state[state, w])
-        return total + float(self.end_cost[state])
+            longer: dict[int, float] = {}
+            for state, total in ways.items():
+                for column in columns.get(token, ()):
+                    after = int(self.next_state[state, column])
+                    if after >= 0:
+                        longer[after] = min(longer.get(after, np.inf), total + float(self.cost[state, column]))
+            ways = longer
+        return min((total + float(self.end_cost[state]) for state, total in ways.items()), default=float("inf"))
 
 
 def intersect(a: WordAutomaton, b: WordAutomaton) -> WordAutomaton:
     """The strings that both accept, at the sum of their costs; the states are pairs that lie on such a string.
 
-    States are numbered in the order in which a breadth-first walk by word number reaches them.
+    States are numbered in the order in which a breadth-first walk by word number reaches them. `b` is deterministic.
     """
-    if a.words != b.words:
+    if a.distinct_words != b.words:
         raise InputError("found automata over different words; two over the words of one bag are allowed")
+    b_next, b_cost = b.next_state, b.cost
+    if not a.is_deterministic:
+        columns = a.word_of_column()
+        b_next, b_cost = b_next[:, columns], b_cost[:, columns]
     left = np.where(np.isfinite(a.cost), a.next_state, np.int32(-1))
-    right = np.where(np.isfinite(b.cost), b.next_state, np.int32(-1))
+    right = np.where(np.isfinite(b_cost), b_next, np.int32(-1))
     pairs, next_state = _product(left, a.start, right, b.start)
     first, second = pairs[:, 0], pairs[:, 1]
-    cost = np.where(next_state >= 0, a.cost[first] + b.cost[second], np.inf)
+    cost = np.where(next_state >= 0, a.cost[first] + b_cost[second], np.inf)
     return trim(WordAutomaton(a.words, 0, next_state, cost, a.end_cost[first] + b.end_cost[second]))
 
 

@@ -35,6 +35,7 @@ EPSILON = "<eps>"
 ROOT_LABEL = 2**31 - 2  # of the machine in which calls are replaced; no word or cell has it
 # OpenFst adds in single precision, from both ends of a path: without this, pruning at 0 may lose the best path itself.
 ROUNDING = 1e-3
+DETERMINISE_DELTA = 1e-5  # differences of costs that are closer than this are taken for equal
 LARGEST_DRAWING = 60  # states; of larger lattices the best paths are drawn
 PATHS_DRAWN = 10
 
@@ -112,7 +113,7 @@ class Transducer:
 
 def _determinised(fst: Any) -> Any:
     if not fst.properties(pywrapfst.I_DETERMINISTIC, True):
-        fst = pywrapfst.determinize(fst)
+        fst = pywrapfst.determinize(fst, delta=DETERMINISE_DELTA)
     # With the costs taken as part of the labels, minimisation leaves each cost on its word and changes none; without,
     # it would move them all towards the start and round them.
     costs = pywrapfst.EncodeMapper(encode_weights=True)

@@ -24,8 +24,15 @@ if TYPE_CHECKING:
     from gyro.lattice.lattice import Hypothesis, Lattice
     from gyro.text.bag import Bag
 
-# The rules asked for; the same rules with a wider β; phrases of two words too; every word a rule of its own.
-RUNGS = RULES, PRUNED_LESS, TWO_GRAM_RULES, ONE_GRAM_RULES = ("rules", "pruned less", "2-gram rules", "1-gram rules")
+# The rules asked for; the same rules with a wider β; phrases of two words too; these with a wider β; every word a rule
+# of its own.
+RUNGS = RULES, PRUNED_LESS, TWO_GRAM_RULES, TWO_GRAM_PRUNED_LESS, ONE_GRAM_RULES = (
+    "rules",
+    "pruned less",
+    "2-gram rules",
+    "2-gram rules, pruned less",
+    "1-gram rules",
+)
 
 
 def _finite(value: Any) -> Any:
@@ -39,8 +46,9 @@ class Search(BaseModel):
     """How a bag, or a piece of a long one, was ordered.
 
     `rung` is the try that gave the order: the rules asked for, or one of the fallbacks. `proved` says that the cost is
-    the optimum. `beta` is the width in force, `lower_bound` what no order can be below. The rest counts: tokens of the
-    bag, nodes and arcs of the lattice, cells and rules of the RTN, phrases of the index, strings of a list.
+    the optimum. `beta` is the width in force, `lower_bound` what no order can be below, `grain` what phrase costs were
+    rounded to. `timed_out` says that the clock ended it, and not its steps. The rest counts: tokens of the bag, nodes
+    and arcs of the lattice, cells and rules of the RTN, phrases of the index, strings of a list.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", strict=True, populate_by_name=True)
@@ -51,6 +59,8 @@ class Search(BaseModel):
     cost: Finite = None
     lower_bound: Finite = None
     beta: Finite = None
+    grain: float | None = None
+    timed_out: bool | None = None
     nodes: int | None = None
     arcs: int | None = None
     cells: int | None = None

@@ -9,15 +9,14 @@ tight lower bound (exact_bound); a beam guided by it gives an upper bound; a for
 lie within β of it (exact_forward); exact completions, from the end backward, leave the arcs that do. So the
 lattice holds every string within β, and another one only if each of its arcs lies on such a string. When too many
 nodes pass, the bound is sharpened by tracking more words, and the beam widened; then β is lowered; and when even β = 0
-is too much for the memory or the time, the beam's answer stands, marked as not proved.
+is too much for the memory or the steps (gyro.search.work), the beam's answer stands, marked as not proved.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,7 @@ from gyro.search.exact_bound import choose_tracked, feasible_part, find_prices, 
 from gyro.search.exact_forward import PassLimits, walk_rows
 from gyro.search.exact_kernel import NO_CUT, Graph, Machine, complete, pack_bag, run_beam, through_arcs
 from gyro.search.exact_result import NBest, SearchResult, take_paths
+from gyro.search.work import EXTENSION, Work
 
 __all__ = ["NBest", "SearchResult", "search", "search_nbest"]
 
@@ -38,7 +38,6 @@ TOLERANCE = 1e-9
 # Rounds of the search for prices, for the proof and for a beam alone, and the steps they may take in all.
 PROOF_ROUNDS, BEAM_ROUNDS = 120, 8
 PRICE_STEPS = 1.5e9
-STEPS_PER_SECOND, BEAM_STEPS_PER_SECOND = 5e8, 2e7
 WIDEST_BEAM = 1 << 14
 
 
@@ -61,11 +60,11 @@ def search(
     beta: float = 10.0,
     max_arcs: int | None = None,
     beam: int = 64,
-    time_limit: float | None = None,
+    work: Work | None = None,
     memory_limit: int = DEFAULT_MEMORY,
     exact: bool = True,
 ) -> SearchResult:
-    """Order `counts[w]` of each word w of the automaton as cheaply as it allows; `exact=False`: the beam alone.
+    """Order `counts[w]` of each distinct word w of the automaton as cheaply as it allows; `exact=False`: by beam alone.
 
     With `max_arcs` the lattice has the largest β that fits, whatever `beta` says; one string always fits.
     """
@@ -73,18 +72,19 @@ def search(
         raise InputError(f"found β = {beta}; a number of at least 0 is allowed")
     if max_arcs is not None and max_arcs < 1:
         raise InputError(f"found a limit of {max_arcs} arcs; at least 1 is allowed")
-    job = _Job(automaton, counts, beam, time_limit, memory_limit, exact)
+    job = _Job(automaton, counts, beam, work or Work(), memory_limit, exact)
     if not exact:
         return job.result(job.beam_alone(), beta if max_arcs is None else np.inf, max_arcs)
     result = job.result(job.within(beta), beta) if max_arcs is None else _fit_search(job, max_arcs)
-    if result.proved or job.left() < 0:
+    if result.proved or job.work.is_late():
         return result
     # The beam alone has other prices and may have been luckier: the proof's failure must not make the answer worse.
-    alone = search(automaton, counts, beta=beta, max_arcs=max_arcs, beam=beam, memory_limit=memory_limit, exact=False)
+    limits: dict[str, Any] = {"work": job.work, "memory_limit": memory_limit}
+    alone = search(automaton, counts, beta=beta, max_arcs=max_arcs, beam=beam, exact=False, **limits)
     if result.cost <= alone.cost:
         return result
     lower_bound = max(result.lower_bound, alone.lower_bound)
-    return replace(alone, lower_bound=lower_bound, expanded=result.expanded + alone.expanded, seconds=job.spent())
+    return replace(alone, lower_bound=lower_bound, expanded=result.expanded + alone.expanded)
 
 
 def _fit_search(job: _Job, max_arcs: int) -> SearchResult:
@@ -103,13 +103,13 @@ def search_nbest(
     n: int,
     *,
     beam: int = 64,
-    time_limit: float | None = None,
+    work: Work | None = None,
     memory_limit: int = DEFAULT_MEMORY,
 ) -> NBest:
     """The n cheapest orders; fewer when the language has no more."""
     if n < 1:
         raise InputError(f"found n = {n}; at least 1 is allowed")
-    job = _Job(automaton, counts, beam, time_limit, memory_limit, exact=True)
+    job = _Job(automaton, counts, beam, work or Work(), memory_limit, exact=True)
     beta = 1.0
     while True:
         found = job.within(beta)
@@ -153,19 +153,18 @@ class _Job:
         automaton: WordAutomaton,
         counts: Sequence[int],
         beam: int,
-        time_limit: float | None,
+        work: Work,
         memory_limit: int,
         exact: bool,
     ) -> None:
-        self.began = time.monotonic()
-        self.seconds = np.inf if time_limit is None else time_limit
+        self.work = work
         self.memory = memory_limit
-        self.words = automaton.words
+        self.words = automaton.distinct_words
+        self.is_deterministic = automaton.is_deterministic
         self.space = feasible_part(automaton, _checked(automaton, counts, beam))
-        self.bag = pack_bag(self.space.counts)
-        steps = min(PRICE_STEPS, 0.2 * self.seconds * STEPS_PER_SECOND)
-        rounds = int(steps / max(1, self.space.tokens * self.space.arcs))
-        self.prices = find_prices(self.space, max(5, min(rounds, PROOF_ROUNDS if exact else BEAM_ROUNDS)))
+        self.bag = pack_bag(self.space.counts, self.space.word_of)
+        rounds = int(min(PRICE_STEPS, 0.2 * work.steps) / max(1, self.space.tokens * self.space.arcs))
+        self.prices = find_prices(self.space, max(5, min(rounds, PROOF_ROUNDS if exact else BEAM_ROUNDS)), work)
         self.width, self.beam = beam, beam
         self.effort = 0
         self.upper: _Found | None = None
@@ -175,27 +174,24 @@ class _Job:
 
     # ---- bounds
 
-    def spent(self) -> float:
-        """Seconds since the search began."""
-        return time.monotonic() - self.began
-
-    def left(self) -> float:
-        """Seconds that the limit leaves."""
-        return self.seconds - self.spent()
-
     def _make_machine(self, steps: float) -> Machine:
-        """A table within the steps, a quarter of the memory, and a third of the time that is left."""
-        by_memory = self.memory / 16 * len(self.space.counts)
-        by_time = max(0.0, self.left()) / 3 * STEPS_PER_SECOND
-        tracked = choose_tracked(self.space, self.prices, min(steps, by_memory, by_time))
-        machine = make_machine(self.space, self.prices.price, tracked)
+        """A table within the steps, a third of those that are left, and a quarter of the memory."""
+        by_memory = self.memory / 16 * len(self.space.word_of)
+        tracked = choose_tracked(self.space, self.prices, min(steps, by_memory, self.work.left / 3))
+        machine = make_machine(self.space, self.prices.price, tracked, self.work)
         self.lower = max(self.lower, float(machine.table[0, self.space.start]))
         return machine
 
     def _run_beam(self, width: int) -> bool:
-        """Lower the upper bound if a beam of this width can; says whether it looked at all there is."""
-        graph, left_out = run_beam(self.bag, self.bag.lanes, self.machine, self.space.tokens, width)
+        """Lower the upper bound if a beam of this width can; says whether it looked at all there is.
+
+        The first is run to its end, however late it is, so that there is an order.
+        """
+        deadline = np.inf if self.upper is None else self.work.deadline
+        graph, left_out = run_beam(self.bag, self.bag.lanes, self.machine, self.space.tokens, width, deadline)
+        left_out = left_out or self.work.is_late()
         self.expanded += len(graph.state)
+        self.work.take(len(graph.state) * len(self.space.word_of) * EXTENSION)
         found = self._evaluate(graph, reach=-1.0 if left_out else np.inf, dropped=np.inf)
         if self.upper is None or found.best < self.upper.best:
             self.upper = found
@@ -206,7 +202,7 @@ class _Job:
         width = self.width
         while not self._run_beam(width) and self.upper is not None and self.upper.best == np.inf:
             width *= 8
-            if width > WIDEST_BEAM or self.left() < 0:
+            if width > WIDEST_BEAM or not self.work.left or self.work.is_late():
                 break
         assert self.upper is not None
         return self.upper
@@ -230,26 +226,26 @@ class _Job:
             cut = upper.best + beta + TOLERANCE if upper.best < np.inf else NO_CUT
             floor = upper.best + TOLERANCE if last and upper.best < np.inf else np.inf
             memory = min(effort.node_bytes, (self.memory - self.machine.table.nbytes) / 3)
-            limits = PassLimits(memory, self.began + self.seconds / 2, self.began + self.seconds, floor)
+            limits = PassLimits(memory, self.work, self.work.steps / 2, floor)
             walked = walk_rows(self.bag, self.machine, self.space.tokens, cut, limits)
             self.expanded += walked.nodes
             if walked.graph is not None:
                 found = self._evaluate(walked.graph, reach=beta, dropped=walked.dropped)
                 reach = max(0.0, walked.cut - TOLERANCE - found.best)
                 return found if walked.cut == cut else found._replace(reach=reach)
-            if last or self.left() < 0:
+            if last or not self.work.left or self.work.is_late():
                 return self._best_effort()._replace(reach=-1.0)
             self.effort += 1
             self.width = self.beam * EFFORTS[self.effort].widen
             self.machine = self._make_machine(EFFORTS[self.effort].table_steps)
 
     def _best_effort(self) -> _Found:
-        """When there is no proof: one more beam, as wide as a third of the time left and the memory allow."""
-        words = max(1, len(self.space.counts))
-        by_memory = self.memory / (4 * words * (32 + 16 * self.bag.lanes))
-        by_time = max(0.0, self.left()) / 3 * BEAM_STEPS_PER_SECOND / (words * max(1, self.space.tokens))
-        width = int(min(WIDEST_BEAM, by_memory, by_time))
-        if width > self.width:
+        """When there is no proof: one more beam, as wide as a third of the steps left and the memory allow."""
+        columns = max(1, len(self.space.word_of))
+        by_memory = self.memory / (4 * columns * (32 + 16 * self.bag.lanes))
+        by_steps = self.work.left / 3 / (EXTENSION * columns * max(1, self.space.tokens))
+        width = int(min(WIDEST_BEAM, by_memory, by_steps))
+        if width > self.width and not self.work.is_late():
             self._run_beam(width)
         assert self.upper is not None
         return self.upper
@@ -274,7 +270,8 @@ class _Job:
             lower_bound=cost if proved else self.lower + offset,
             beta=beta,
             expanded=self.expanded,
-            seconds=self.spent(),
+            timed_out=self.work.was_late,
+            is_deterministic=self.is_deterministic,
         )
 
 
@@ -294,8 +291,9 @@ def _fit(found: _Found, max_arcs: int) -> tuple[NDArray[np.bool_], float]:
 
 def _checked(automaton: WordAutomaton, counts: Sequence[int], beam: int) -> NDArray[np.int64]:
     """The counts as an array, when they fit the automaton and our limits."""
-    if len(counts) != len(automaton.words):
-        raise InputError(f"found {len(counts)} counts for an automaton over {len(automaton.words)} words")
+    words = len(automaton.distinct_words)
+    if len(counts) != words:
+        raise InputError(f"found {len(counts)} counts for an automaton over {words} words")
     if min(counts, default=0) < 0 or sum(counts) > MAX_TOKENS:
         raise InputError(f"found a bag of {sum(counts)} tokens; counts from 0 and {MAX_TOKENS} tokens are allowed")
     if beam < 1:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from gyro.lattice.automaton import WordAutomaton
 from gyro.search.exact_kernel import Machine
+from gyro.search.work import Work, read_clock
 
 # The first step tries to raise the bound by this much a token; it decays when so many rounds bring nothing.
 STEP_PER_TOKEN = 0.4
@@ -32,13 +33,17 @@ NEVER = 255  # more than the count of any word
 
 
 class Space(NamedTuple):
-    """The states and arcs of an automaton that some order of the bag may use; words as in `counts`."""
+    """The states and arcs of an automaton that some order of the bag may use; words as in `counts`.
+
+    Its columns are those of the automaton: a word may have more than one.
+    """
 
     start: int
     next_state: NDArray[np.int32]
     cost: NDArray[np.float64]
     end_cost: NDArray[np.float64]
-    counts: NDArray[np.int64]
+    word_of: NDArray[np.int64]  # by column
+    counts: NDArray[np.int64]  # by word
 
     @property
     def tokens(self) -> int:
@@ -58,12 +63,12 @@ class Prices(NamedTuple):
 
 
 @njit(cache=True)
-def _least_uses(start: int, next_state: Any, counts: Any) -> Any:
+def _least_uses(start: int, next_state: Any, word_of: Any, counts: Any) -> Any:
     """How often, at least, each word was used on the way to each state; NEVER everywhere: no way.
 
     A fixed point from above, so it holds for every way that the bag allows.
     """
-    states, words = next_state.shape
+    states, words = next_state.shape[0], len(counts)
     uses = np.full((states, words), NEVER, dtype=np.uint8)
     uses[start] = 0
     after = np.empty(words, dtype=np.uint8)
@@ -76,8 +81,8 @@ def _least_uses(start: int, next_state: Any, counts: Any) -> Any:
             if not changed[state]:
                 continue
             changed[state] = False
-            for word in range(words):
-                target = next_state[state, word]
+            for column in range(len(word_of)):
+                target, word = next_state[state, column], word_of[column]
                 if target < 0 or uses[state, word] >= counts[word]:
                     continue
                 after[:] = uses[state]
@@ -93,94 +98,110 @@ def _least_uses(start: int, next_state: Any, counts: Any) -> Any:
 
 
 @njit(cache=True)
-def _restrict(start: int, next_state: Any, cost: Any, end_cost: Any, counts: Any) -> Any:
+def _restrict(start: int, next_state: Any, cost: Any, end_cost: Any, word_of: Any, counts: Any) -> Any:
     """The arcs and states that `_least_uses` leaves, numbered in the same order."""
     usable = np.where(cost < np.inf, next_state, np.int32(-1))
-    uses = _least_uses(start, usable, counts)
-    states, words = usable.shape
+    uses = _least_uses(start, usable, word_of, counts)
+    states, columns = usable.shape
     number = np.full(states, -1, dtype=np.int32)
     reached = 0
     for state in range(states):
-        if words == 0 or uses[state, 0] < NEVER:
+        if columns == 0 or uses[state, 0] < NEVER:
             number[state] = reached
             reached += 1
-    part_next, part_cost = np.full((reached, words), -1, dtype=np.int32), np.full((reached, words), np.inf)
+    part_next, part_cost = np.full((reached, columns), -1, dtype=np.int32), np.full((reached, columns), np.inf)
     part_end = np.empty(reached)
     for state in range(states):
         if number[state] < 0:
             continue
         part_end[number[state]] = end_cost[state]
-        for word in range(words):
-            if usable[state, word] >= 0 and uses[state, word] < counts[word]:
-                part_next[number[state], word] = number[usable[state, word]]
-                part_cost[number[state], word] = cost[state, word]
+        for column in range(columns):
+            if usable[state, column] >= 0 and uses[state, word_of[column]] < counts[word_of[column]]:
+                part_next[number[state], column] = number[usable[state, column]]
+                part_cost[number[state], column] = cost[state, column]
     return number[start], part_next, part_cost, part_end
 
 
 def feasible_part(automaton: WordAutomaton, counts: NDArray[np.int64]) -> Space:
     """Leave out the arcs that need more of a word than the bag has, and the states that are then not reached."""
+    word_of = automaton.word_of_column()
     tables = (automaton.next_state, automaton.cost, automaton.end_cost)
-    start, next_state, cost, end_cost = _restrict(automaton.start, *tables, counts)
-    return Space(int(start), next_state, cost, end_cost, counts)
+    start, next_state, cost, end_cost = _restrict(automaton.start, *tables, word_of, counts)
+    return Space(int(start), next_state, cost, end_cost, word_of, counts)
 
 
 @njit(cache=True)
 def _columns(next_state: Any, cost: Any, price: Any) -> Any:
-    """Word by word, for the tables: next states (0 where there is none) and reduced costs (infinity there).
+    """Column by column, for the tables: next states (0 where there is none) and reduced costs (infinity there).
+
+    `price` is that of each column's word.
 
     The numbers are unsigned because numba tests signed ones for being negative.
     """
-    states, words = next_state.shape
-    target = np.zeros((words, states), dtype=np.uint32)
-    reduced = np.full((words, states), np.inf, dtype=np.float32)
+    states, columns = next_state.shape
+    target = np.zeros((columns, states), dtype=np.uint32)
+    reduced = np.full((columns, states), np.inf, dtype=np.float32)
     for state in range(states):
-        for word in range(words):
-            if next_state[state, word] >= 0:
-                target[word, state] = next_state[state, word]
-                reduced[word, state] = cost[state, word] - price[word]
+        for column in range(columns):
+            if next_state[state, column] >= 0:
+                target[column, state] = next_state[state, column]
+                reduced[column, state] = cost[state, column] - price[column]
     return target, reduced
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})
-def _relax(into: Any, target: Any, reduced: Any, word: int, word_after: Any, other: int, other_after: Any) -> None:
-    """Lower `into` to what either of two words and then its completion costs; two at a time are a third faster."""
-    one, two, cost_one, cost_two = target[word], target[other], reduced[word], reduced[other]
+def _relax(into: Any, target: Any, reduced: Any, column: int, after: Any, other: int, other_after: Any) -> None:
+    """Lower `into` to what either of two columns and then its completion costs; two at a time are a third faster."""
+    one, two, cost_one, cost_two = target[column], target[other], reduced[column], reduced[other]
     for state in range(into.shape[0]):
-        least = min(cost_one[state] + word_after[one[state]], cost_two[state] + other_after[two[state]])
+        least = min(cost_one[state] + after[one[state]], cost_two[state] + other_after[two[state]])
         into[state] = min(into[state], least)
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})
 def _relax_by_all(into: Any, target: Any, reduced: Any, after: Any) -> None:
     """Lower `into` to what any word and then `after` costs."""
-    words = target.shape[0]
-    for word in range(0, words, 2):
-        other = min(word + 1, words - 1)
-        one, two, cost_one, cost_two = target[word], target[other], reduced[word], reduced[other]
+    columns = target.shape[0]
+    for column in range(0, columns, 2):
+        other = min(column + 1, columns - 1)
+        one, two, cost_one, cost_two = target[column], target[other], reduced[column], reduced[other]
         for state in range(into.shape[0]):
             least = min(cost_one[state] + after[one[state]], cost_two[state] + after[two[state]])
             into[state] = min(into[state], least)
 
 
 @njit(cache=True)
-def _count_uses(start: int, target: Any, reduced: Any, table: Any, uses: Any) -> None:
+def _count_uses(start: int, target: Any, reduced: Any, word_of: Any, table: Any, uses: Any) -> None:
     """How often the relaxed optimum uses each word."""
     uses[:] = 0
     state = start
     for row in range(table.shape[0] - 1):
         best, chosen = np.float32(np.inf), 0
-        for word in range(uses.shape[0]):
-            through = reduced[word, state] + table[row + 1, target[word, state]]
+        for column in range(target.shape[0]):
+            through = reduced[column, state] + table[row + 1, target[column, state]]
             if through < best:
-                best, chosen = through, word
-        uses[chosen] += 1
+                best, chosen = through, column
+        uses[word_of[chosen]] += 1
         state = target[chosen, state]
 
 
 @njit(cache=True)
-def _climb(start: int, target: Any, plain: Any, end_cost: Any, counts: Any, price: Any, rounds: int) -> Any:
-    """Subgradient ascent of the bound over the prices; returns the best prices, their bound, and each word's misuse."""
-    words, states = target.shape
+def _climb(
+    start: int,
+    target: Any,
+    plain: Any,
+    end_cost: Any,
+    word_of: Any,
+    counts: Any,
+    price: Any,
+    rounds: int,
+    deadline: float,
+) -> Any:
+    """Subgradient ascent of the bound over the prices.
+
+    Returns the best prices, their bound, each word's misuse, and the rounds that it took.
+    """
+    words, (columns, states) = len(counts), target.shape
     tokens = counts.sum()
     table = np.empty((tokens + 1, states), dtype=np.float32)
     reduced = np.empty_like(plain)
@@ -188,16 +209,16 @@ def _climb(start: int, target: Any, plain: Any, end_cost: Any, counts: Any, pric
     best_value, best_price = -np.inf, price.copy()
     step, failures = STEP_PER_TOKEN * tokens, 0
     table[tokens] = end_cost
-    for _ in range(rounds):
-        for word in range(words):
-            reduced[word] = plain[word] - np.float32(price[word])
+    for done in range(1, rounds + 1):
+        for column in range(columns):
+            reduced[column] = plain[column] - np.float32(price[word_of[column]])
         for row in range(tokens - 1, -1, -1):
             table[row] = np.inf
             _relax_by_all(table[row], target, reduced, table[row + 1])
         value = table[0, start] + (price * counts).sum()
         if value == np.inf:
-            return price, value, misuse
-        _count_uses(start, target, reduced, table, uses)
+            return price, value, misuse, done
+        _count_uses(start, target, reduced, word_of, table, uses)
         if value > best_value + 1e-3:
             best_value, best_price, failures = value, price.copy(), 0
         else:
@@ -207,20 +228,27 @@ def _climb(start: int, target: Any, plain: Any, end_cost: Any, counts: Any, pric
         wrong = (counts - uses).astype(np.float64)
         square = (wrong * wrong).sum()
         if square == 0:
-            return price, value, misuse
+            return price, value, misuse, done
+        if read_clock() > deadline:
+            return best_price, best_value, misuse, done
         misuse = 0.9 * misuse + np.maximum(-wrong, 0)
         price = price + step / square * wrong
-    return best_price, best_value, misuse
+    return best_price, best_value, misuse, rounds
 
 
-def find_prices(space: Space, rounds: int) -> Prices:
-    """Climb for at most `rounds` rounds from each word's mean cost."""
+def find_prices(space: Space, rounds: int, work: Work | None = None) -> Prices:
+    """Climb for at most `rounds` rounds from each word's mean cost, or until the deadline."""
+    work = work or Work()
     usable = space.next_state >= 0
-    total = np.where(usable, space.cost, 0.0).sum(axis=0)
-    price = total / np.maximum(usable.sum(axis=0), 1)
-    target, plain = _columns(space.next_state, space.cost, np.zeros_like(price))
+    words, by_column = len(space.counts), np.where(usable, space.cost, 0.0).sum(axis=0)
+    total = np.bincount(space.word_of, by_column, words)
+    price = total / np.maximum(np.bincount(space.word_of, usable.sum(axis=0), words), 1)
+    target, plain = _columns(space.next_state, space.cost, np.zeros(len(space.word_of)))
     end_cost = space.end_cost.astype(np.float32)
-    price, value, misuse = _climb(space.start, target, plain, end_cost, space.counts, price, rounds)
+    price, value, misuse, done = _climb(
+        space.start, target, plain, end_cost, space.word_of, space.counts, price, rounds, work.deadline
+    )
+    work.take(done * space.tokens * space.arcs)
     return Prices(price, float(value), np.argsort(-misuse, kind="stable"))
 
 
@@ -245,16 +273,22 @@ def choose_tracked(space: Space, prices: Prices, budget: float) -> NDArray[np.in
 
 
 @njit(cache=True)
-def _fill(target: Any, reduced: Any, end_cost: Any, group: Any, step: Any, size: Any, rows: int) -> Any:
-    """Cheapest relaxed completions, from the full coverage downward.
+def _fill(
+    target: Any, reduced: Any, end_cost: Any, group: Any, step: Any, size: Any, rows: int, deadline: float
+) -> Any:
+    """Cheapest relaxed completions, from the full coverage downward; those not known at the deadline are -infinity.
 
-    A coverage is a number of digits, digit d below size[d]; word w raises digit group[w] and so the number by step[w].
+    A coverage is a number of digits, digit d below size[d]; the word of column c raises digit group[c] and so the
+    number by step[c].
     """
-    words, states = target.shape
+    columns, states = target.shape
     table = np.empty((rows, states), dtype=np.float32)
     digits = size - 1
     table[rows - 1] = end_cost
     for row in range(rows - 2, -1, -1):
+        if row % 64 == 0 and read_clock() > deadline:
+            table[: row + 1] = -np.inf
+            break
         place = 0
         while digits[place] == 0:
             digits[place] = size[place] - 1
@@ -262,13 +296,13 @@ def _fill(target: Any, reduced: Any, end_cost: Any, group: Any, step: Any, size:
         digits[place] -= 1
         table[row] = np.inf
         waiting = -1
-        for word in range(words):
-            if digits[group[word]] + 1 < size[group[word]]:
+        for column in range(columns):
+            if digits[group[column]] + 1 < size[group[column]]:
                 if waiting < 0:
-                    waiting = word
+                    waiting = column
                 else:
-                    first, second = table[row + step[waiting]], table[row + step[word]]
-                    _relax(table[row], target, reduced, waiting, first, word, second)
+                    first, second = table[row + step[waiting]], table[row + step[column]]
+                    _relax(table[row], target, reduced, waiting, first, column, second)
                     waiting = -1
         if waiting >= 0:
             last = table[row + step[waiting]]
@@ -276,21 +310,27 @@ def _fill(target: Any, reduced: Any, end_cost: Any, group: Any, step: Any, size:
     return table
 
 
-def make_machine(space: Space, price: NDArray[np.float64], tracked: NDArray[np.int64]) -> Machine:
+def make_machine(
+    space: Space, price: NDArray[np.float64], tracked: NDArray[np.int64], work: Work | None = None
+) -> Machine:
     """Fill the table for these prices and tracked words; all costs of the machine are reduced by the prices."""
+    work = work or Work()
     counts, words = space.counts, len(space.counts)
     group = np.full(words, len(tracked), dtype=np.int64)
     group[tracked] = np.arange(len(tracked))
+    group, by_column = group[space.word_of], price[space.word_of]
     rest = space.tokens - int(counts[tracked].sum())
     size = np.append(counts[tracked] + 1, rest + 1)
     step = np.append(1, np.cumprod(size))[group]
-    target, reduced = _columns(space.next_state, space.cost, price)
+    target, reduced = _columns(space.next_state, space.cost, by_column)
     # Rounding to 32 bits must not lift the table above the truth: start it lower by more than all rounding together.
     largest = max(_largest(reduced), _largest(space.end_cost))
     slack = (space.tokens + 2) ** 2 * largest * 2.0**-23
     end_cost = (space.end_cost - slack).astype(np.float32)
-    table = _fill(target, reduced, end_cost, group, step, size, table_rows(space, tracked))
-    return Machine(space.start, space.next_state, space.cost - price, space.end_cost, table, step)
+    rows = table_rows(space, tracked)
+    work.take(rows * space.arcs)
+    table = _fill(target, reduced, end_cost, group, step, size, rows, work.deadline)
+    return Machine(space.start, space.next_state, space.cost - by_column, space.end_cost, table, step)
 
 
 def _largest(costs: NDArray[Any]) -> float:

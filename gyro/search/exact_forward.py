@@ -1,13 +1,12 @@
 """The forward pass of the exact search: all nodes whose cost + bound stays under a cut, row by row, within limits.
 
-PassLimits  how much memory and time a pass may take, and whether the cut may be lowered to stay within
+PassLimits  how much memory and work a pass may take, and whether the cut may be lowered to stay within
 Pass        what a pass found: the graph, or None when the limits were reached, and the cut that it kept to
 walk_rows   run it
 """
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -25,25 +24,26 @@ from gyro.search.exact_kernel import (
     make_arcs,
     make_row,
 )
+from gyro.search.work import EXTENSION, Work
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-# Source nodes between two looks at the clock: about 10 ms.
+# Source nodes between two looks at what is left of the work: about 10 ms.
 CHUNK = 1 << 15
 # A row may take this share of the memory that is left: so the rows together never take more than all of it.
 ROW_SHARE = 6
 
 
 class PassLimits(NamedTuple):
-    """Bytes and moments (of time.monotonic) of a pass.
+    """Bytes and steps of a pass.
 
-    When memory or half the time is gone and `floor` is below the cut, the cut is lowered, to `floor` at the least;
-    a pass with `floor` = infinity gives up instead.
+    When the memory is gone, or no more than `reserve` of the steps is left, and `floor` is below the cut, the cut is
+    lowered, to `floor` at the least; a pass with `floor` = infinity gives up instead.
     """
 
     memory: float
-    half_time: float
-    deadline: float
+    work: Work
+    reserve: float
     floor: float
 
 
@@ -73,9 +73,9 @@ class _Store:
         self.nodes += nodes
         self.bytes += 12 * nodes
         if arcs is not None:
-            shifted = Arcs(arcs.source + np.int32(first - previous), arcs.word.copy(), arcs.target + np.int32(first))
+            shifted = Arcs(arcs.source + np.int32(first - previous), arcs.column.copy(), arcs.target + np.int32(first))
             self.arcs.append(shifted)
-            self.bytes += 9 * len(arcs.source)
+            self.bytes += 10 * len(arcs.source)
 
     def graph(self) -> Graph:
         columns = zip(*self.arcs, strict=True) if self.arcs else ((make_arcs(0)[i],) for i in range(3))
@@ -87,10 +87,10 @@ class _Store:
 class _NextRow:
     """A row under construction: buffers that grow, and the hash table that joins equal nodes."""
 
-    def __init__(self, capacity: int, words: int, lanes: int) -> None:
-        self.words = words
-        self.row = make_row(max(capacity, 2 * words, 2), lanes)
-        self.arcs = make_arcs(max(2 * capacity, 2 * words, 2))
+    def __init__(self, capacity: int, columns: int, lanes: int) -> None:
+        self.columns = columns
+        self.row = make_row(max(capacity, 2 * columns, 2), lanes)
+        self.arcs = make_arcs(max(2 * capacity, 2 * columns, 2))
         self.slots = np.full(_table_size(len(self.row.cost)), -1, dtype=np.int32)
         self.nodes = 0
         self.num_arcs = 0
@@ -101,15 +101,15 @@ class _NextRow:
 
     def grow(self) -> None:
         """Double what is (nearly) full."""
-        if self.nodes + self.words > min(len(self.row.cost), len(self.slots) // 2):
+        if self.nodes + self.columns > min(len(self.row.cost), len(self.slots) // 2):
             key, cost, place = self.row
             self.row = Row(_doubled(key, self.nodes), _doubled(cost, self.nodes), _doubled(place, self.nodes))
             self.slots = np.full(_table_size(len(self.row.cost)), -1, dtype=np.int32)
             fill_slots(self.row.key, self.nodes, self.slots)
-        if self.num_arcs + self.words > len(self.arcs.source):
-            source, word, target = self.arcs
+        if self.num_arcs + self.columns > len(self.arcs.source):
+            source, column, target = self.arcs
             self.arcs = Arcs(
-                _doubled(source, self.num_arcs), _doubled(word, self.num_arcs), _doubled(target, self.num_arcs)
+                _doubled(source, self.num_arcs), _doubled(column, self.num_arcs), _doubled(target, self.num_arcs)
             )
 
     def used_arcs(self) -> Arcs:
@@ -130,7 +130,7 @@ def walk_rows(bag: PackedBag, machine: Machine, tokens: int, cut: float, limits:
             made += following.nodes
             if dropped is not None:
                 break
-            if time.monotonic() > limits.deadline or not limits.floor < cut:
+            if not limits.work.left or limits.work.is_late() or not limits.floor < cut:
                 return Pass(None, cut, np.inf, made)
             cut = _lower_cut(following, machine, cut, limits)
         lowest_dropped = min(lowest_dropped, dropped)
@@ -145,26 +145,27 @@ def _extend(
     """One row from another, and the lowest estimate dropped; None for it when a limit stopped the work."""
     following = _NextRow(min(4 * nodes, CHUNK), len(machine.step), bag.lanes)
     position, lowest = 0, np.inf
-    late = limits.half_time if limits.floor < cut else limits.deadline
+    reserve = limits.reserve if limits.floor < cut else 0
     while position < nodes:
-        end = min(position + CHUNK, nodes)
+        begin, end = position, min(position + CHUNK, nodes)
         position, following.nodes, following.num_arcs, dropped = expand(
             row, position, end, bag, machine, cut, following.row, following.nodes, following.slots, following.arcs,
             following.num_arcs,
         )  # fmt: skip
         lowest = min(lowest, dropped)
+        limits.work.take((position - begin) * following.columns * EXTENSION)
         if position < end:
             if 2 * following.bytes > allowed:
                 return following, None
             following.grow()
-        if time.monotonic() > late:
+        if limits.work.left <= reserve or limits.work.is_late():
             return following, None
     return following, lowest
 
 
 def _lower_cut(following: _NextRow, machine: Machine, cut: float, limits: PassLimits) -> float:
-    """A cut that leaves half of the nodes so far; when the time is half gone, the lowest one."""
-    if time.monotonic() > limits.half_time or not following.nodes:
+    """A cut that leaves half of the nodes so far; when only the reserve is left, the lowest one."""
+    if limits.work.left <= limits.reserve or not following.nodes:
         return limits.floor
     median = float(np.median(estimates(following.row, following.nodes, machine)))
     return max(limits.floor, min(median, float(np.nextafter(cut, -np.inf))))

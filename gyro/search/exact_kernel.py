@@ -20,15 +20,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gyro.row_table import slot_of
+from gyro.search.work import read_clock
 
 # Above every finite cost, below infinity: a cut that drops only what can never be completed.
 NO_CUT = float(np.finfo(np.float64).max)
 
 
 class PackedBag(NamedTuple):
-    """The counts of the bag's words as bit fields: word w has the bits `field[w]` of lane `lane[w]`.
+    """The counts of the bag's words as bit fields: that of column c has the bits `field[c]` of lane `lane[c]`.
 
-    One copy of it is `unit[w]`, all copies are `full[w]`.
+    One copy of it is `unit[c]`, all copies are `full[c]`. Columns of the same word have the same bits.
     """
 
     lane: NDArray[np.int64]
@@ -38,13 +39,13 @@ class PackedBag(NamedTuple):
 
     @property
     def lanes(self) -> int:
-        return int(self.lane[-1]) + 1 if len(self.lane) else 1
+        return int(self.lane.max(initial=0)) + 1
 
 
 class Machine(NamedTuple):
     """What a search walks: the automaton, costs perhaps shifted by a constant per word, and the bound over it.
 
-    `table[place, state]` is never above the cheapest completion; word w moves the place by `step[w]`.
+    `table[place, state]` is never above the cheapest completion; the word of column c moves the place by `step[c]`.
     """
 
     start: int
@@ -67,10 +68,10 @@ class Row(NamedTuple):
 
 
 class Arcs(NamedTuple):
-    """Arcs between nodes, perhaps with room for more."""
+    """Arcs between nodes, perhaps with room for more; `column` tells the word, and which way with it."""
 
     source: NDArray[np.int32]
-    word: NDArray[np.uint8]
+    column: NDArray[np.uint16]
     target: NDArray[np.int32]
 
 
@@ -83,10 +84,10 @@ class Graph(NamedTuple):
     last_row: int
 
 
-def pack_bag(counts: NDArray[np.int64]) -> PackedBag:
+def pack_bag(counts: NDArray[np.int64], word_of: NDArray[np.int64]) -> PackedBag:
     """Give each word the bits that its count needs; a field never crosses a lane of 64 bits.
 
-    >>> pack_bag(np.array([1, 3, 1])).full.tolist()
+    >>> pack_bag(np.array([1, 3, 1]), np.arange(3)).full.tolist()
     [1, 6, 8]
     """
     lane, field, unit, full = [], [], [], []
@@ -100,8 +101,8 @@ def pack_bag(counts: NDArray[np.int64]) -> PackedBag:
         unit.append((1 << at_bit) if width else 0)
         full.append(count << at_bit)
         at_bit += width
-    columns = (np.array(column, dtype=np.uint64) for column in (field, unit, full))
-    return PackedBag(np.array(lane, dtype=np.int64), *columns)
+    columns = (np.array(column, dtype=np.uint64)[word_of] for column in (field, unit, full))
+    return PackedBag(np.array(lane, dtype=np.int64)[word_of], *columns)
 
 
 @njit(cache=True)
@@ -118,7 +119,7 @@ def make_row(capacity: int, lanes: int) -> Any:
 def make_arcs(capacity: int) -> Any:
     """Room for `capacity` arcs."""
     return Arcs(
-        np.zeros(capacity, dtype=np.int32), np.zeros(capacity, dtype=np.uint8), np.zeros(capacity, dtype=np.int32)
+        np.zeros(capacity, dtype=np.int32), np.zeros(capacity, dtype=np.uint16), np.zeros(capacity, dtype=np.int32)
     )
 
 
@@ -132,43 +133,43 @@ def expand(
     Stops before a node whose extensions might not fit. Returns that position, the nodes and arcs so far, and the
     cheapest cost + bound that the cut dropped.
     """
-    words, lanes = machine.step.shape[0], source.key.shape[1] - 1
+    columns, lanes = machine.step.shape[0], source.key.shape[1] - 1
     room = min(target.cost.shape[0], slots.shape[0] // 2)
     key = np.empty(lanes + 1, dtype=np.uint64)
     dropped = np.inf
     for position in range(begin, end):
-        if nodes + words > room or num_arcs + words > arcs.source.shape[0]:
+        if nodes + columns > room or num_arcs + columns > arcs.source.shape[0]:
             return position, nodes, num_arcs, dropped
         state, so_far, place = source.key[position, lanes], source.cost[position], source.place[position]
         lane_of_all = source.key[position, 0]
-        for word in range(words):
-            covered = lane_of_all if lanes == 1 else source.key[position, bag.lane[word]]
-            after = machine.next_state[state, word]
-            if after < 0 or covered & bag.field[word] == bag.full[word]:
+        for column in range(columns):
+            covered = lane_of_all if lanes == 1 else source.key[position, bag.lane[column]]
+            after = machine.next_state[state, column]
+            if after < 0 or covered & bag.field[column] == bag.full[column]:
                 continue
-            cost = so_far + machine.cost[state, word]
-            estimate = cost + machine.table[place + machine.step[word], after]
+            cost = so_far + machine.cost[state, column]
+            estimate = cost + machine.table[place + machine.step[column], after]
             if not estimate <= cut:
                 dropped = min(dropped, estimate)
                 continue
             for lane in range(lanes):
                 key[lane] = source.key[position, lane]
-            key[bag.lane[word]] += bag.unit[word]
+            key[bag.lane[column]] += bag.unit[column]
             key[lanes] = after
             slot = slot_of(slots, target.key, key)
             node = slots[slot]
             if node < 0:
                 node = nodes
                 slots[slot] = node
-                for column in range(lanes + 1):
-                    target.key[node, column] = key[column]
+                for lane in range(lanes + 1):
+                    target.key[node, lane] = key[lane]
                 target.cost[node] = cost
-                target.place[node] = place + machine.step[word]
+                target.place[node] = place + machine.step[column]
                 nodes += 1
             elif cost < target.cost[node]:
                 target.cost[node] = cost
             arcs.source[num_arcs] = position
-            arcs.word[num_arcs] = word
+            arcs.column[num_arcs] = column
             arcs.target[num_arcs] = node
             num_arcs += 1
     return end, nodes, num_arcs, dropped
@@ -177,17 +178,17 @@ def expand(
 @njit(cache=True)
 def _likely_cut(source: Any, nodes: int, bag: Any, machine: Any, width: int) -> Any:
     """A cut that some two `width` extensions of the row's nodes pass, judged by every eighth node."""
-    words, lanes = machine.step.shape[0], source.key.shape[1] - 1
-    score = np.empty((nodes + 7) // 8 * words)
+    columns, lanes = machine.step.shape[0], source.key.shape[1] - 1
+    score = np.empty((nodes + 7) // 8 * columns)
     found = 0
     for position in range(0, nodes, 8):
         state = source.key[position, lanes]
-        for word in range(words):
-            after = machine.next_state[state, word]
-            if after < 0 or source.key[position, bag.lane[word]] & bag.field[word] == bag.full[word]:
+        for column in range(columns):
+            after = machine.next_state[state, column]
+            if after < 0 or source.key[position, bag.lane[column]] & bag.field[column] == bag.full[column]:
                 continue
-            estimate = machine.table[source.place[position] + machine.step[word], after]
-            estimate += source.cost[position] + machine.cost[state, word]
+            estimate = machine.table[source.place[position] + machine.step[column], after]
+            estimate += source.cost[position] + machine.cost[state, column]
             if estimate < np.inf:
                 score[found] = estimate
                 found += 1
@@ -221,7 +222,7 @@ def keep_nodes(row: Any, nodes: int, keep: Any, arcs: Any, num_arcs: int) -> Any
         target = number[arcs.target[arc]]
         if target >= 0:
             arcs.source[kept_arcs] = arcs.source[arc]
-            arcs.word[kept_arcs] = arcs.word[arc]
+            arcs.column[kept_arcs] = arcs.column[arc]
             arcs.target[kept_arcs] = target
             kept_arcs += 1
     return kept, kept_arcs
@@ -246,24 +247,24 @@ def _append(all_arcs: Any, total: int, arcs: Any, num_arcs: int, source_shift: i
     if total + num_arcs > all_arcs.source.shape[0]:
         grown = make_arcs(2 * (total + num_arcs))
         grown.source[:total] = all_arcs.source[:total]
-        grown.word[:total] = all_arcs.word[:total]
+        grown.column[:total] = all_arcs.column[:total]
         grown.target[:total] = all_arcs.target[:total]
         all_arcs = grown
     for arc in range(num_arcs):
         all_arcs.source[total + arc] = arcs.source[arc] + source_shift
-        all_arcs.word[total + arc] = arcs.word[arc]
+        all_arcs.column[total + arc] = arcs.column[arc]
         all_arcs.target[total + arc] = arcs.target[arc] + target_shift
     return all_arcs
 
 
 @njit(cache=True)
-def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int) -> Any:
+def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadline: float) -> Any:
     """Keep `width` nodes of each row, by cost + bound. Returns the graph and whether a node was left out.
 
-    A graph without nodes in its last row says that every node kept was a dead end.
+    A graph without nodes in its last row says that every node kept was a dead end, or that the deadline came.
     """
-    words = machine.step.shape[0]
-    room = max(width * words, 1)
+    columns = machine.step.shape[0]
+    room = max(width * columns, 1)
     source, target, arcs = make_row(room, lanes), make_row(room, lanes), make_arcs(room)
     size = 2
     while size < 2 * room:
@@ -276,6 +277,8 @@ def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int) -> Any
     source.key[0, lanes] = machine.start
     previous, first, nodes, left_out = 0, 0, 1, False
     for _ in range(tokens):
+        if read_clock() > deadline:
+            nodes = 0
         cut = _likely_cut(source, nodes, bag, machine, width)
         while True:
             slots[:] = -1
@@ -297,7 +300,7 @@ def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int) -> Any
         nodes = found
         source, target = target, source
     end = first + nodes
-    kept = Arcs(all_arcs.source[:total], all_arcs.word[:total], all_arcs.target[:total])
+    kept = Arcs(all_arcs.source[:total], all_arcs.column[:total], all_arcs.target[:total])
     return Graph(state[:end], cost[:end], kept, first), left_out
 
 
@@ -309,7 +312,7 @@ def complete(graph: Any, machine: Any) -> Any:
         result[node] = machine.end_cost[graph.state[node]]
     for arc in range(graph.arcs.source.shape[0] - 1, -1, -1):
         source = graph.arcs.source[arc]
-        through = machine.cost[graph.state[source], graph.arcs.word[arc]] + result[graph.arcs.target[arc]]
+        through = machine.cost[graph.state[source], graph.arcs.column[arc]] + result[graph.arcs.target[arc]]
         if through < result[source]:
             result[source] = through
     return result
@@ -321,6 +324,6 @@ def through_arcs(graph: Any, machine: Any, completion: Any) -> Any:
     result = np.empty(graph.arcs.source.shape[0])
     for arc in range(result.shape[0]):
         source = graph.arcs.source[arc]
-        cost = machine.cost[graph.state[source], graph.arcs.word[arc]]
+        cost = machine.cost[graph.state[source], graph.arcs.column[arc]]
         result[arc] = graph.cost[source] + cost + completion[graph.arcs.target[arc]]
     return result

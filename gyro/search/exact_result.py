@@ -25,7 +25,7 @@ class Paths(NamedTuple):
 
     states: int
     source: NDArray[np.int32]
-    word: NDArray[np.uint8]
+    word: NDArray[np.int64]
     target: NDArray[np.int32]
     cost: NDArray[np.float64]
     final_states: NDArray[np.int64]
@@ -39,7 +39,8 @@ class SearchResult:
     `proved`: `cost` is the optimum, and every string within `beta` of it is in the lattice. `beta` is what was asked
     for, less if that was too much for the limits, and with a limit on the arcs the largest that fits. `exhausted`:
     it is known that the lattice holds the whole language. No paths and `proved`: the language is empty. `expanded`
-    counts the nodes that were made, `nodes` and `arcs` those that the lattice keeps.
+    counts the nodes that were made, `nodes` and `arcs` those that it keeps. `timed_out`: a deadline ended it, and on a
+    faster machine there might be more. Where the automaton was not `is_deterministic`, strings have several paths.
     """
 
     words: tuple[str, ...]
@@ -50,7 +51,8 @@ class SearchResult:
     lower_bound: float
     beta: float
     expanded: int
-    seconds: float
+    timed_out: bool = False
+    is_deterministic: bool = True
 
     @property
     def nodes(self) -> int:
@@ -61,8 +63,14 @@ class SearchResult:
         return 0 if self.paths is None else len(self.paths.source)
 
     def lattice(self) -> Lattice | None:
-        """The orders found as a lattice; None when there is none."""
-        return None if self.paths is None else Lattice.from_arrays(self.words, 0, *self.paths[1:])
+        """The orders found as a lattice in which each has one path; None when there is none."""
+        if self.paths is None:
+            return None
+        lattice = Lattice.from_arrays(self.words, 0, *self.paths[1:])
+        if self.is_deterministic:
+            return lattice
+        # An arc may be there for a dearer path of a string alone.
+        return lattice.determinised().prune(self.beta)
 
     def cheapest(self, n: int) -> list[Hypothesis]:
         """The n cheapest strings of the lattice, in double precision, by cost and then by tokens."""
@@ -87,10 +95,12 @@ def take_paths(graph: Graph, keep: NDArray[np.bool_], space: Space) -> Paths:
     source, target = graph.arcs.source[keep], graph.arcs.target[keep]
     used[source] = used[target] = True
     number = np.cumsum(used, dtype=np.int32) - np.int32(1)
-    word = graph.arcs.word[keep]
-    cost = space.cost[graph.state[source], word]
+    column = graph.arcs.column[keep]
+    cost = space.cost[graph.state[source], column]
     last = graph.last_row + np.flatnonzero(used[graph.last_row :])
     end_cost = space.end_cost[graph.state[last]]
     ends = np.isfinite(end_cost)
     final_states = number[last[ends]].astype(np.int64)
-    return Paths(int(used.sum()), number[source], word, number[target], cost, final_states, end_cost[ends])
+    return Paths(
+        int(used.sum()), number[source], space.word_of[column], number[target], cost, final_states, end_cost[ends]
+    )

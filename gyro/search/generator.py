@@ -6,8 +6,7 @@ Generator  an index, a model and settings, checked once and used for many bags: 
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from os import PathLike
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grammars.phrase.closure import PhraseCosts, parse_phrase_costs, phrase_closure
+from grammars.phrase.closure import GRAIN, PhraseCosts, parse_phrase_costs, phrase_closure
 from grammars.phrase.grammar import PhraseGrammar
 from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet, find_phrases
@@ -23,10 +22,21 @@ from gyro.index.reader import TextIndex
 from gyro.lattice.automaton import WordAutomaton, intersect
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.batch import Summary, run_batch
-from gyro.run.outcome import ONE_GRAM_RULES, PRUNED_LESS, RULES, RUNGS, TWO_GRAM_RULES, Ordering, Outcome, Search
+from gyro.run.outcome import (
+    ONE_GRAM_RULES,
+    PRUNED_LESS,
+    RULES,
+    RUNGS,
+    TWO_GRAM_PRUNED_LESS,
+    TWO_GRAM_RULES,
+    Ordering,
+    Outcome,
+    Search,
+)
 from gyro.search import rtn
 from gyro.search.exact import NBest, search, search_nbest
 from gyro.search.settings import Settings
+from gyro.search.work import MILLION, Work
 from gyro.text.bag import Bag
 from gyro.text.corpus import check_normalisation
 from lm.model import LanguageModel
@@ -46,9 +56,9 @@ class Rung(NamedTuple):
 
 
 class Allowance(NamedTuple):
-    """When a bag must be done, and how many arcs its lattice may have (0: as many as β asks for)."""
+    """What a bag may take, and how many arcs its lattice may have (0: as many as β asks for)."""
 
-    deadline: float
+    work: Work
     most_arcs: int
 
 
@@ -73,7 +83,7 @@ class Generator:
             raise InputError(f"rules of up to {longest} words need an index of that order; found order {index.order}")
 
     def signature(self) -> dict[str, Any]:
-        """How the results are made: all that decides them, but for the limits of time and memory."""
+        """How the results are made: all that decides them, but for the limits that stand behind."""
         limits = ("time_limit", "memory_limit")
         return {
             **{name: value for name, value in self.settings.to_json().items() if name not in limits},
@@ -125,16 +135,20 @@ class Generator:
                 f"bag {bag.id!r} has {len(bag)} tokens and no reference to cut it by; "
                 f"{settings.algorithm} takes at most {limit} (--max-tokens)"
             )
-        allowance = Allowance(time.perf_counter() + settings.time_limit, settings.max_arcs)
+        allowance = Allowance(self._work(), settings.max_arcs)
         lattice, search = self._order_whole(bag, self.model.acceptor(bag.words), allowance)
         return Ordering(lattice, Outcome.ordered(bag, **search.to_json()))
+
+    def _work(self, parts: int = 1) -> Work:
+        """What a bag may take from now on, or one of the parts that it was cut into."""
+        return Work(self.settings.steps * MILLION / parts, self.settings.time_limit / parts)
 
     def _order_whole(self, bag: Bag, acceptor: WordAutomaton, allowance: Allowance) -> Searched:
         phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
         attempt = self._search if self.settings.is_search else self._expand
         tried = set()
         for rung in self._rungs(bag, phrases):
-            if rung.name == PRUNED_LESS and not rtn.has_parse(PhraseGrammar(bag, rung.phrases)):
+            if rung.beta > self.settings.beta and not rtn.has_parse(PhraseGrammar(bag, rung.phrases)):
                 continue
             tried.add(rung.name)
             found = attempt(bag, rung, acceptor, allowance)
@@ -143,19 +157,19 @@ class Generator:
         raise AssertionError(f"no rung gave an order for bag {bag.id!r}; tried {sorted(tried)}")
 
     def _rungs(self, bag: Bag, phrases: PhraseSet) -> Iterator[Rung]:
-        """The rules in force, then prune less, then 2-gram rules too, then every word as a rule of its own."""
+        """The rules in force, then 2-gram rules too, both pruned less and less; then each word as a rule of its own."""
         settings = self.settings
         low, high = settings.rule_lengths
         known = {int(word) for word in phrases.grams[0][:, 0]}
         unknown = [word for word in range(len(bag.words)) if word not in known]
+        wider = [settings.beta * factor for factor in _PRUNE_LESS if settings.algorithm.startswith("pruned")]
         rules = phrases.of_lengths(low, high).with_unigrams(unknown)
         yield Rung(RULES, rules, settings.beta)
-        if settings.algorithm.startswith("pruned"):
-            for factor in _PRUNE_LESS:
-                yield Rung(PRUNED_LESS, rules, settings.beta * factor)
+        yield from (Rung(PRUNED_LESS, rules, beta) for beta in wider)
         if low > 2:
             rules = phrases.of_lengths(2, high).with_unigrams(unknown)
             yield Rung(TWO_GRAM_RULES, rules, settings.beta)
+            yield from (Rung(TWO_GRAM_PRUNED_LESS, rules, beta) for beta in wider)
         if low > 1:
             yield Rung(ONE_GRAM_RULES, rules.with_unigrams(range(len(bag.words))), settings.beta)
 
@@ -164,13 +178,14 @@ class Generator:
         settings = self.settings
         acceptor = self.model.acceptor(bag.words)
         phrases = find_phrases(self.index, bag, settings.rule_lengths[1])
+        work = self._work()
         for rung in self._rungs(bag, phrases):
             found = search_nbest(
                 self._automaton(bag, rung, acceptor),
                 bag.counts,
                 n,
                 beam=settings.beam,
-                time_limit=settings.time_limit,
+                work=work,
                 memory_limit=settings.memory_bytes * 3 // 4,
             )
             if found.hypotheses:
@@ -185,19 +200,27 @@ class Generator:
 
     def _search(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, allowance: Allowance) -> Searched | None:
         settings = self.settings
+        automaton = self._automaton(bag, rung, acceptor)
         result = search(
-            self._automaton(bag, rung, acceptor),
+            automaton,
             bag.counts,
             beta=rung.beta,
             max_arcs=allowance.most_arcs or None,
             beam=settings.beam,
-            time_limit=max(0.05, allowance.deadline - time.perf_counter()),
+            work=allowance.work,
             memory_limit=settings.memory_bytes * 3 // 4,
             exact=settings.algorithm == "exact",
         )
         lattice = result.lattice()
         if lattice is None:
             return None
+        if allowance.most_arcs and lattice.num_arcs > allowance.most_arcs:
+            lattice = _thinned(lattice, result.beta, allowance.most_arcs)
+        told: dict[str, Any] = {}
+        if not self._costs.is_zero:
+            told["grain"] = GRAIN if automaton.is_deterministic else 0.0
+        if result.timed_out:
+            told["timed_out"] = True
         facts = Search(
             rung=rung.name,
             proved=result.proved,
@@ -205,15 +228,17 @@ class Generator:
             cost=round(result.cost, 4),
             lower_bound=round(result.lower_bound, 4),
             beta=round(result.beta, 4),
-            nodes=result.nodes,
-            arcs=result.arcs,
+            nodes=lattice.num_states,
+            arcs=lattice.num_arcs,
+            **told,
         )
         return Searched(lattice, facts)
 
-    def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, _allowance: Allowance) -> Searched | None:
-        algorithm: Callable[..., rtn.RtnResult] = rtn.ALGORITHMS[self.settings.algorithm]
+    def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, allowance: Allowance) -> Searched | None:
+        algorithm = rtn.ALGORITHMS[self.settings.algorithm]
         grammar = PhraseGrammar(bag, rung.phrases)
-        result = algorithm(grammar, acceptor, first_row=self.settings.first_row, beta=rung.beta)
+        first_row = self.settings.first_row
+        result = algorithm(grammar, acceptor, first_row=first_row, beta=rung.beta, work=allowance.work)
         if result.lattice is None:
             return None
         facts = Search(
@@ -234,7 +259,7 @@ class Generator:
         most_arcs = min(settings.max_arcs or _MOST_PIECE_ARCS, _MOST_PIECE_ARCS)
         searches, stripped = [], []
         for number, piece in enumerate(pieces):
-            allowance = Allowance(time.perf_counter() + settings.time_limit / len(pieces), most_arcs)
+            allowance = Allowance(self._work(len(pieces)), most_arcs)
             part = Bag(piece, id=f"{bag.id}.{number + 1}")
             acceptor = self.model.acceptor(part.words, start=number == 0, end=number == len(pieces) - 1)
             lattice, search = self._order_whole(part, acceptor, allowance)

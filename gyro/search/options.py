@@ -52,7 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="longer references are cut (default 20; 0: never)",
     )
     group.add_argument(
-        "--time-limit", type=float, default=_DEFAULT.time_limit, metavar="S", help="seconds a bag (default 60)"
+        "--steps",
+        type=int,
+        default=_DEFAULT.steps,
+        metavar="N",
+        help="work a bag, in millions of steps, 500 about a second (default 30000)",
+    )
+    group.add_argument(
+        "--time-limit",
+        type=float,
+        default=_DEFAULT.time_limit,
+        metavar="S",
+        help="seconds a bag, for safety: steps end a search earlier, and on every machine alike (default 600)",
     )
     group.add_argument("--memory-limit", default="4G", metavar="SIZE", help="memory a process (default 4G)")
 

@@ -23,14 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grammars.phrase.grammar import Coverages, PhraseGrammar, RowRules
-from gyro.errors import InputError
+from gyro.errors import GyroError, InputError
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.lattice import Lattice, Transducer
 from gyro.lattice.openfst_format import FstArrays
 from gyro.search.rtn_chart import SLACK, RtnChart
+from gyro.search.work import MILLION, Work
 
 Ints = NDArray[np.int64]
 Labels = NDArray[np.int32]
+
+STEPS_PER_ARC = 500  # what OpenFst takes for an arc, or the chart for a rule, is about a millionth of a second
 
 
 @dataclass(frozen=True)
@@ -100,32 +103,58 @@ class Algorithm(Protocol):
     """One of the three, by name in ALGORITHMS."""
 
     def __call__(
-        self, grammar: PhraseGrammar, automaton: WordAutomaton, *, first_row: int = 6, beta: float = 10.0
+        self,
+        grammar: PhraseGrammar,
+        automaton: WordAutomaton,
+        *,
+        first_row: int = 6,
+        beta: float = 10.0,
+        work: Work | None = None,
     ) -> RtnResult: ...
 
 
 def full_expansion(
-    grammar: PhraseGrammar, automaton: WordAutomaton, *, first_row: int = 6, beta: float = 10.0
+    grammar: PhraseGrammar,
+    automaton: WordAutomaton,
+    *,
+    first_row: int = 6,
+    beta: float = 10.0,
+    work: Work | None = None,
 ) -> RtnResult:
     """Algorithm 1: every string of the grammar, with its cost; `first_row` and `beta` mean nothing here."""
+    work = work or Work()
     cells = grammar.cells()
-    rows = [grammar.row_rules(cells, row, cells[row]) for row in range(len(cells))]
+    rows = []
+    for row in range(len(cells)):
+        rows.append(grammar.row_rules(cells, row, cells[row]))
+        _take(work, len(rows[-1]))
     whole = _Expansion(grammar, automaton).whole(rows)
+    _take(work, whole.num_arcs)
     return _result(whole, np.inf, Rtn(grammar, tuple(rows)), [0] * len(grammar.bag))
 
 
 def pruned_expansion(
-    grammar: PhraseGrammar, automaton: WordAutomaton, *, first_row: int = 6, beta: float = 10.0
+    grammar: PhraseGrammar,
+    automaton: WordAutomaton,
+    *,
+    first_row: int = 6,
+    beta: float = 10.0,
+    work: Work | None = None,
 ) -> RtnResult:
     """Algorithm 2: parse everything, then prune from `first_row` upward at `beta`; a parse is never lost."""
-    return _prune_rows(grammar, automaton, grammar.cells(), first_row, beta)
+    return _prune_rows(grammar, automaton, grammar.cells(), first_row, beta, work or Work())
 
 
 def pruned_parsing(
-    grammar: PhraseGrammar, automaton: WordAutomaton, *, first_row: int = 6, beta: float = 10.0
+    grammar: PhraseGrammar,
+    automaton: WordAutomaton,
+    *,
+    first_row: int = 6,
+    beta: float = 10.0,
+    work: Work | None = None,
 ) -> RtnResult:
     """Algorithm 3: parse row by row, each pruned at `beta` from `first_row` upward before it is extended."""
-    return _prune_rows(grammar, automaton, None, first_row, beta)
+    return _prune_rows(grammar, automaton, None, first_row, beta, work or Work())
 
 
 ALGORITHMS: dict[str, Algorithm] = {
@@ -141,7 +170,12 @@ def has_parse(grammar: PhraseGrammar) -> bool:
 
 
 def _prune_rows(
-    grammar: PhraseGrammar, automaton: WordAutomaton, parsed: list[Coverages] | None, first_row: int, beta: float
+    grammar: PhraseGrammar,
+    automaton: WordAutomaton,
+    parsed: list[Coverages] | None,
+    first_row: int,
+    beta: float,
+    work: Work,
 ) -> RtnResult:
     """Make the rows upward, of all cells that the rows below reach or of `parsed` alone; prune from `first_row` on."""
     if not beta >= 0:
@@ -151,11 +185,23 @@ def _prune_rows(
     arcs = [0] * size
     for row in range(1, size + 1):
         rules = grammar.row_rules(chart.cells, row, None if parsed is None else parsed[row])
+        _take(work, len(rules))
         if first_row <= row < size:
             rules, arcs[row] = expansion.prune_row(chart, rules, beta)
+            _take(work, arcs[row])
         chart.add_row(rules)
     whole = expansion.whole(chart.rules_within(beta))
+    _take(work, whole.num_arcs)
     return _result(whole, beta, Rtn(grammar, tuple(chart.rows)), arcs)
+
+
+def _take(work: Work, arcs: int) -> None:
+    """Count the work on rules or arcs; a search over the RTN that has none left has no order to give."""
+    work.take(arcs * STEPS_PER_ARC)
+    if not work.left:
+        raise GyroError(f"more than {work.steps / MILLION:.0f} million steps (--steps)")
+    if work.is_late():
+        raise GyroError("no order within the time limit")
 
 
 def _result(whole: Transducer, beta: float, rtn: Rtn, arcs: list[int]) -> RtnResult:

@@ -20,7 +20,8 @@ class Settings:
     """How a bag becomes a lattice.
 
     `rules` names the lengths of the phrases that are rules; empty means 1-5 for the exact search and the beam, and
-    3-5, as published, for the algorithms over the RTN.
+    3-5, as published, for the algorithms over the RTN. `steps` is what a bag may take, in millions of the steps of
+    gyro.search.work; the default is about a minute. The time limit stands behind it.
     """
 
     algorithm: str = "exact"
@@ -31,7 +32,8 @@ class Settings:
     max_arcs: int = 0
     max_tokens: int = 20
     phrase_cost: str = ""
-    time_limit: float = 60.0
+    steps: int = 30_000
+    time_limit: float = 600.0
     memory_limit: str = "4G"
 
     def __post_init__(self) -> None:
@@ -40,7 +42,14 @@ class Settings:
         low, high = self.rule_lengths
         if not 1 <= low <= high <= 9:
             raise InputError(f"found the rules {self.rules!r}; lengths from 1 to 9 are allowed, like 3-5")
-        for name, least in (("beta", 0), ("first_row", 1), ("beam", 1), ("max_arcs", 0), ("max_tokens", 0)):
+        for name, least in (
+            ("beta", 0),
+            ("first_row", 1),
+            ("beam", 1),
+            ("max_arcs", 0),
+            ("max_tokens", 0),
+            ("steps", 1),
+        ):
             if getattr(self, name) < least:
                 raise InputError(f"found {name} {getattr(self, name)}; at least {least} is allowed")
         if self.time_limit <= 0:

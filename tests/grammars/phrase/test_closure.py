@@ -20,7 +20,6 @@ WORDS = ("a", "b", "c")
 phrase_sets = st.dictionaries(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple), st.integers(0, 1000), max_size=9
 )
-# Multiples of the grain, so that no cost is rounded.
 lengths = st.dictionaries(st.integers(1, 4), st.sampled_from([0.5, 0.75, 2.0]), max_size=3)
 some_costs = st.builds(
     PhraseCosts, st.sampled_from([0.0, 0.25, 1.5]), lengths.map(lambda by_length: tuple(by_length.items()))
@@ -61,15 +60,17 @@ def test_with_costs_it_takes_the_cheapest_cutting(phrases: dict[tuple[str, ...],
 
 
 @settings(max_examples=60, deadline=None)
-@given(phrase_sets, st.sampled_from([0.1, 1.0]))
-def test_costs_by_count_are_right_but_for_rounding(phrases: dict[tuple[str, ...], int], weight: float) -> None:
-    phrases = {phrase: count for phrase, count in phrases.items() if len(set(phrase)) == len(phrase)}
-    phrases |= {(word,): 5 for word in WORDS}
-    costs = PhraseCosts(per_phrase=0.5, count_weight=weight)
+@given(phrase_sets, st.sampled_from([0.1, 1.0]), st.booleans())
+def test_costs_by_count_are_those_of_the_cheapest_cutting(
+    phrases: dict[tuple[str, ...], int], weight: float, with_single_words: bool
+) -> None:
+    """With many different costs, and with words that are in no phrase of their own."""
+    if with_single_words:
+        phrases = {**phrases, **{(word,): 5 for word in WORDS}}
+    costs = PhraseCosts(per_phrase=0.5, by_length=((1, 0.377), (2, 0.131)), count_weight=weight)
     automaton = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
     for string in short_strings(5):
-        rounding = len(string) * closure.COUNT_GRAIN / 2
-        assert automaton.score(string) == pytest.approx(cheapest_cutting(string, phrases, costs), abs=rounding + 1e-9)
+        assert automaton.score(string) == pytest.approx(cheapest_cutting(string, phrases, costs), abs=1e-5)
 
 
 def test_every_word_a_free_phrase_is_one_state() -> None:
@@ -100,23 +101,36 @@ def test_free_phrases_may_need_many_states(monkeypatch: pytest.MonkeyPatch) -> N
     assert automaton.score(("a", "b", "c", "b", "b")) == 0.0
 
 
-def test_too_many_states_make_the_grain_coarser(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_too_many_states_a_string_has_a_way_for_each_cutting(monkeypatch: pytest.MonkeyPatch) -> None:
     phrases = {("a",): 5, ("b",): 7, ("c",): 9, ("a", "b", "c"): 3, ("b", "c", "a"): 2, ("c", "a"): 8, ("b", "a"): 1}
     costs = PhraseCosts(0.3, ((1, 1.377), (2, 0.291)))
-    fine = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
+    one_way = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
+    assert one_way.is_deterministic
     monkeypatch.setattr(closure, "FEW_STATES", 2)
     monkeypatch.setattr(closure, "STATES_PER_NODE", 0)
-    coarse = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
-    assert coarse.score(("a",)) == 2.0  # 1.677 at the coarsest grain
+    all_ways = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
+    assert not all_ways.is_deterministic
+    assert all_ways.num_states == 6  # the boundary; after a, b and c; after a b and b c
+    assert all_ways.distinct_words == WORDS
     for string in short_strings(5):
-        assert coarse.score(string) == pytest.approx(fine.score(string), abs=0.51 * len(string))
+        assert all_ways.score(string) == pytest.approx(one_way.score(string), abs=1e-5)
 
 
-def test_costs_without_single_words_may_have_no_automaton() -> None:
-    # "a b a b …" as (a b)(a b)… or as (a)(b a)(b a)…: the difference of the costs grows for ever.
-    phrases = PhraseSet.from_phrases(("a", "b"), {("a",): 1, ("a", "b"): 1, ("b", "a"): 1000})
-    with pytest.raises(InputError, match="need every word as a 1-gram rule"):
-        phrase_closure(phrases, costs=PhraseCosts(count_weight=1.0))
+def test_differences_that_grow_for_ever_are_no_trouble() -> None:
+    # "a b a b …" as (a b)(a b)… or as (a)(b a)(b a)…
+    phrases = {("a",): 1, ("a", "b"): 1, ("b", "a"): 1000}
+    costs = PhraseCosts(count_weight=1.0)
+    automaton = phrase_closure(PhraseSet.from_phrases(("a", "b"), phrases), costs=costs)
+    string = ("a", "b") * 6 + ("a",)
+    assert automaton.score(string) == pytest.approx(cheapest_cutting(string, phrases, costs))
+
+
+@pytest.mark.parametrize("cost", [1e9, 1e300])
+def test_costs_beyond_all_grains(cost: float) -> None:
+    phrases = {("a",): 1, ("b",): 1, ("c",): 1, ("a", "b"): 1}
+    costs = PhraseCosts(per_phrase=cost)
+    automaton = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs)
+    assert automaton.score(("a", "b", "c")) == pytest.approx(2 * cost)
 
 
 @pytest.mark.parametrize(

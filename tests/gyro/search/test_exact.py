@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from grammars.phrase import closure as closure_module
 from grammars.phrase.closure import PhraseCosts, parse_phrase_costs, phrase_closure
 from grammars.phrase.grammar import PhraseGrammar
 from gyro.errors import InputError
@@ -22,8 +23,17 @@ from gyro.lattice.lattice import Hypothesis
 from gyro.search import exact
 from gyro.search.exact import search, search_nbest
 from gyro.search.rtn import full_expansion
+from gyro.search.work import Work
 from gyro.text.bag import Bag
+from tests.grammars.phrase.test_closure import cheapest_cutting
 from tests.gyro.search.problems import INFINITY, all_orders, many, problems, random_automaton, same
+
+
+@pytest.fixture
+def cuttings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No deterministic closure has room."""
+    monkeypatch.setattr(closure_module, "FEW_STATES", 1)
+    monkeypatch.setattr(closure_module, "STATES_PER_NODE", 0)
 
 
 @pytest.fixture
@@ -151,6 +161,40 @@ class TestPhrases:
         within = [h for h in expected if h.cost <= expected[0].cost + 3.0 + 1e-9]
         same([h for h in result.cheapest(10**6) if h.cost <= result.cost + 3.0 + 1e-9], within)
 
+    @many
+    @given(
+        phrase_sets,
+        st.integers(0, 10**6),
+        st.sampled_from(["count=0.1", "phrase=0.7,length1=0.4,length2=0.13", "phrase=1.0,length1=2,count=0.1"]),
+        st.sampled_from([0.0, 3.0]),
+    )
+    @pytest.mark.usefixtures("cuttings")
+    def test_a_way_for_each_cutting_against_brute_force(
+        self, phrases: dict[tuple[str, ...], int], seed: int, costs: str, beta: float
+    ) -> None:
+        """Soft costs that no deterministic automaton has room for: every order at its cheapest cutting, once."""
+        counts = (2, 1, 2, 1)
+        chosen = parse_phrase_costs(costs)
+        model = random_automaton(seed, 4, 6, 0.0)
+        closure = phrase_closure(PhraseSet.from_phrases(model.words, phrases), costs=chosen)
+        cut_up = [Hypothesis(h.tokens, h.cost + cheapest_cutting(h.tokens, phrases, chosen))
+                  for h in all_orders(model, counts)]  # fmt: skip
+        expected = sorted((h for h in cut_up if h.cost < INFINITY), key=lambda h: (round(h.cost, 9), h.tokens))
+        result = search(intersect(closure, model), counts, beta=beta)
+        assert result.proved
+        assert (result.paths is None) == (not expected)
+        if not expected:
+            return
+        within = [h for h in expected if h.cost <= expected[0].cost + beta + 1e-9]
+        same([h for h in result.cheapest(10**6) if h.cost <= result.cost + beta + 1e-9], within)
+        lattice = result.lattice()
+        assert lattice is not None
+        listed = lattice.strings()
+        assert len({h.tokens for h in listed}) == len(listed)
+        known = {h.tokens: h.cost for h in expected}
+        assert all(h.cost == pytest.approx(known[h.tokens], abs=1e-3) for h in listed)
+        assert {h.tokens for h in listed} >= {h.tokens for h in within}
+
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(phrase_sets, st.integers(0, 10**6), st.sampled_from(["abcd", "aabbcd", "aaabbccdd"]))
     def test_against_full_expansion_over_the_rtn(
@@ -213,7 +257,7 @@ class TestLimits:
     def hard(self) -> tuple[WordAutomaton, list[int]]:
         return language_model_like(3, 24, 3), [1] * 24
 
-    @pytest.mark.parametrize("limits", [{"memory_limit": 100_000}, {"time_limit": 0.0}, {"time_limit": 1e-3}])
+    @pytest.mark.parametrize("limits", [{"memory_limit": 100_000}, {"work": Work(1e6)}, {"work": Work(0)}])
     def test_cut_short_is_an_answer_without_a_proof(self, limits: dict[str, Any]) -> None:
         automaton, counts = self.hard()
         result = search(automaton, counts, beta=30.0, **limits)
@@ -228,6 +272,22 @@ class TestLimits:
         assert result.lower_bound <= full.cost + 1e-9
         assert full.cost <= beam.cost + 1e-9
         assert full.cost <= result.cost + 1e-9
+
+    @pytest.mark.parametrize("seconds", [0.0, 1e-3])
+    def test_a_deadline_leaves_the_best_order_so_far_and_says_so(self, seconds: float) -> None:
+        automaton, counts = self.hard()
+        result = search(automaton, counts, beta=30.0, work=Work(seconds=seconds))
+        assert result.timed_out
+        assert not result.proved
+        assert is_order_of(result.cheapest(1)[0].tokens, automaton, counts)
+        assert result.lower_bound <= search(automaton, counts, beta=0.0).cost + 1e-9
+
+    def test_steps_alone_decide(self) -> None:
+        automaton, counts = self.hard()
+        results = [search(automaton, counts, beta=30.0, work=Work(2e7, seconds)) for seconds in (1e6, np.inf)]
+        assert not results[0].timed_out
+        assert [r.cheapest(20) for r in results[:1]] == [r.cheapest(20) for r in results[1:]]
+        assert results[0].lower_bound == results[1].lower_bound
 
     def test_too_large_a_beta_is_lowered_and_the_optimum_still_proved(self) -> None:
         automaton, counts = self.hard()
@@ -245,7 +305,7 @@ class TestLimits:
     def test_large_bags(self, words: int, count: int) -> None:
         automaton = language_model_like(7, words)
         counts = [count] * words
-        result = search(automaton, counts, beta=0.5, time_limit=1.0, memory_limit=100_000_000)
+        result = search(automaton, counts, beta=0.5, work=Work(5e8), memory_limit=100_000_000)
         beam = search(automaton, counts, exact=False)
         assert result.cost <= beam.cost + 1e-9
         assert result.lower_bound <= result.cost + 1e-9

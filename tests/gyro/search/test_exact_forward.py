@@ -11,10 +11,11 @@ from gyro.lattice.automaton import WordAutomaton
 from gyro.search.exact_bound import Space
 from gyro.search.exact_forward import Pass, PassLimits, walk_rows
 from gyro.search.exact_kernel import NO_CUT, Graph, Machine, complete, pack_bag
+from gyro.search.work import Work
 from tests.gyro.search.problems import INFINITY, make_rows, many, prepare, problems, random_automaton
 
 Problem = tuple[WordAutomaton, tuple[int, ...]]
-NO_LIMITS = PassLimits(memory=INFINITY, half_time=INFINITY, deadline=INFINITY, floor=INFINITY)
+NO_LIMITS = PassLimits(memory=INFINITY, work=Work(INFINITY), reserve=0.0, floor=INFINITY)
 LARGE: Problem = (random_automaton(3, 9, 8, 0.0), (1,) * 9)  # its rows outgrow their first buffers
 
 
@@ -29,7 +30,7 @@ def neighbours(words: int) -> Problem:
 
 
 def walk(space: Space, machine: Machine, cut: float, limits: PassLimits = NO_LIMITS) -> Pass:
-    return walk_rows(pack_bag(space.counts), machine, space.tokens, cut, limits)
+    return walk_rows(pack_bag(space.counts, space.word_of), machine, space.tokens, cut, limits)
 
 
 def cut_above_the_best(space: Space, machine: Machine, beta: float) -> float:
@@ -86,7 +87,7 @@ def test_rows_that_outgrow_their_buffers_and_coverages_of_several_lanes(problem:
     check(walk(space, machine, cut), machine, problem[1], cut)
 
 
-@pytest.mark.parametrize("limits", [NO_LIMITS._replace(memory=5_000), NO_LIMITS._replace(deadline=0.0)])
+@pytest.mark.parametrize("limits", [NO_LIMITS._replace(memory=5_000), NO_LIMITS._replace(work=Work(0))])
 def test_a_pass_that_may_not_lower_its_cut_gives_up_at_a_limit(limits: PassLimits) -> None:
     space, machine = prepare(LARGE, 0)
     found = walk(space, machine, NO_CUT, limits)
@@ -95,10 +96,10 @@ def test_a_pass_that_may_not_lower_its_cut_gives_up_at_a_limit(limits: PassLimit
     assert found.nodes < walk(space, machine, NO_CUT).nodes
 
 
-def test_when_half_the_time_is_gone_the_cut_is_the_lowest_one() -> None:
+def test_when_only_the_reserve_is_left_the_cut_is_the_lowest_one() -> None:
     space, machine = prepare(LARGE, 0)
     floor = cut_above_the_best(space, machine, 0.5)
-    late = NO_LIMITS._replace(half_time=0.0, floor=floor)
+    late = NO_LIMITS._replace(reserve=INFINITY, floor=floor)
     check(walk(space, machine, floor + 20.0, late), machine, LARGE[1], floor)
 
 

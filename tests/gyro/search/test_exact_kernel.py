@@ -27,8 +27,8 @@ WIDE = 512  # more than any row of a small problem has
 
 def beam(problem: Problem, width: int, track: int = 1) -> tuple[Graph, bool]:
     space, machine = prepare(problem, track)
-    bag = pack_bag(space.counts)
-    graph, left_out = run_beam(bag, bag.lanes, machine, space.tokens, width)
+    bag = pack_bag(space.counts, space.word_of)
+    graph, left_out = run_beam(bag, bag.lanes, machine, space.tokens, width, np.inf)
     return graph, bool(left_out)
 
 
@@ -46,7 +46,7 @@ def rows_of(graph: Graph, tokens: int) -> list[list[tuple[int, float]]]:
 
 def test_fields_of_a_coverage_do_not_overlap() -> None:
     counts = np.array([1, 3, 200, 7, 1] + [1] * 70 + [9] * 30)
-    bag = pack_bag(counts)
+    bag = pack_bag(counts, np.arange(len(counts)))
     taken: dict[int, int] = {}
     for lane, field, unit, full, count in zip(*(array.tolist() for array in bag), counts.tolist(), strict=True):
         assert field < 1 << 64
@@ -119,6 +119,6 @@ def test_a_row_is_closed_up_to_the_nodes_that_are_kept(problem: Problem, marks: 
     assert estimates(row, kept, machine).tolist() == scores[keep].tolist()
     stays = keep[columns[2]]
     assert arcs.source[:kept_arcs].tolist() == columns[0][stays].tolist()
-    assert arcs.word[:kept_arcs].tolist() == columns[1][stays].tolist()
+    assert arcs.column[:kept_arcs].tolist() == columns[1][stays].tolist()
     # The new number of a target tells the old node by its key.
     assert row.key[arcs.target[:kept_arcs], 0].tolist() == columns[2][stays].tolist()

@@ -32,6 +32,7 @@ def test_no_options_are_the_default_settings() -> None:
         (["--max-arcs", "500"], {"max_arcs": 500}),
         (["--max-tokens", "0"], {"max_tokens": 0}),
         (["--time-limit", "3"], {"time_limit": 3.0}),
+        (["--steps", "500"], {"steps": 500}),
         (["--memory-limit", "1G"], {"memory_limit": "1G"}),
     ],
 )

@@ -19,6 +19,7 @@ from gyro.search.settings import Settings
         {"beta": -1.0},
         {"beam": 0},
         {"time_limit": 0.0},
+        {"steps": 0},
         {"memory_limit": "much"},
         {"algorithm": "full", "phrase_cost": "phrase=1"},
     ],
