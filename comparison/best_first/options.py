@@ -34,9 +34,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--goals", type=int, default=1, metavar="N", help="whole sentences to look for (default 1)")
     group.add_argument("--beam", type=int, default=0, metavar="N", help="edges in the chart (default: the model's)")
-    group.add_argument("--time-limit", type=float, default=5.0, metavar="S", help="seconds a bag (default 5)")
     group.add_argument(
-        "--edge-limit", type=int, default=0, metavar="N", help="edges scored a bag (default: any number)"
+        "--edge-limit",
+        type=int,
+        default=1_000_000,
+        metavar="N",
+        help="edges scored a bag; 0: any number (default 1000000, about 5 s)",
+    )
+    group.add_argument(
+        "--time-limit",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="seconds a bag, for safety: edges end a search earlier, and on every machine alike (default 60)",
     )
     group.add_argument("--complete", action="store_true", help="add the words that an output lacks, in LM order")
 
@@ -96,7 +106,13 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("development data")
     group.add_argument("--dev", nargs="+", metavar="TREEBANK", help="score after each iteration, and keep the best")
     group.add_argument("--dev-sample", type=int, default=200, metavar="N", help="sentences of it (default 200)")
-    group.add_argument("--dev-time-limit", type=float, default=1.0, metavar="S", help="seconds a bag (default 1)")
+    group.add_argument(
+        "--dev-edge-limit",
+        type=int,
+        default=200_000,
+        metavar="N",
+        help="edges scored a bag (default 200000, about 1 s)",
+    )
     group.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="processes for it (default 1)")
 
 
@@ -119,7 +135,7 @@ def train_system(arguments: argparse.Namespace) -> str:
     evaluate = None
     if arguments.dev:
         bags = development_bags(arguments.dev, settings, sample=arguments.dev_sample, tagger=material.tagger)
-        decoding = GenerationSettings(time_limit=arguments.dev_time_limit)
+        decoding = GenerationSettings(edge_limit=arguments.dev_edge_limit)
         evaluate = dev_scorer(bags, decoding, model, arguments.jobs)
     history = train(material.treebank, material.grammar, settings, arguments.output, evaluate=evaluate)
     if material.tagger is not None:

@@ -44,8 +44,8 @@ _GRACE = 10.0  # a worker that takes so many times the limit is stuck
 class GenerationSettings:
     """How bags are decoded: limits, goals asked for, the beam if not the model's, whether missing words are added."""
 
-    time_limit: float = 5.0
-    edge_limit: int = 0
+    time_limit: float = 60.0
+    edge_limit: int = 1_000_000
     goals: int = 1
     beam: int = 0
     complete: bool = False
