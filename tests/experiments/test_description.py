@@ -23,7 +23,7 @@ def test_the_experiments_here_are_as_they_should_be() -> None:
         assert experiment.model_orders() == [3, 4, 5]
         assert {setting.generate.algorithm for setting in experiment.settings} == {*ALGORITHMS} - {"beam"}
         assert all(setting.generate.max_tokens == 20 for setting in experiment.settings)
-        assert all(setting.generate.time_limit == 60 for setting in experiment.settings)
+        assert all(setting.generate.steps == 30_000 for setting in experiment.settings)
         assert {stage.kind for stage in experiment.stages} == {*STAGES}
         assert any(stage.tuning.needs_mt for stage in experiment.stages) == (name == "news")
 
