@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gyro.errors import InputError
+from grammars.phrase.closure import GRAIN, parse_phrase_costs
+from gyro.errors import GyroError, InputError
 from gyro.index.build import build_index
 from gyro.index.phrase import find_phrases
 from gyro.index.reader import open_index
@@ -17,6 +18,7 @@ from gyro.search.generator import Generator, cut, order
 from gyro.search.settings import Settings
 from gyro.text.bag import Bag
 from gyro.text.corpus import Normalisation
+from tests.grammars.phrase.test_closure import cheapest_cutting
 
 if TYPE_CHECKING:
     from tests.conftest import World
@@ -52,6 +54,28 @@ def test_the_n_cheapest_orders_are_those_of_all_permutations(world: World) -> No
         assert found.proved
         assert len({h.tokens for h in found.hypotheses}) == len(expected)
         assert [h.cost for h in found.hypotheses] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("costs", ["phrase=0.7,length1=0.4,length2=0.13", "phrase=1.0,length1=2,count=0.1"])
+def test_soft_costs_are_those_of_the_cheapest_cutting(world: World, costs: str) -> None:
+    """Of every string near the best, so that the best of the lattice is the best of all and has the proved cost."""
+    chosen = parse_phrase_costs(costs)
+    for bag in bags_of(world, 5, 12, 6):
+        found = find_phrases(world.index, bag, 5)
+        counted = zip(found.grams, found.counts, strict=True)
+        phrases = {
+            tuple(bag.words[w] for w in gram): count
+            for grams, counts in counted
+            for gram, count in zip(grams.tolist(), counts.tolist(), strict=True)
+        }
+        phrases = {**{(word,): 0 for word in bag.words}, **phrases}
+        orders = order(bag, index=world.index, model=world.model, phrase_cost=costs, beta=4.0)
+        assert orders.proved
+        assert orders.outcome.grain in (0.0, GRAIN)
+        assert orders.best().cost == pytest.approx(orders.outcome.cost, abs=1e-3)
+        for hypothesis in orders.nbest(50):
+            cost = world.model.score(hypothesis.tokens) + cheapest_cutting(hypothesis.tokens, phrases, chosen)
+            assert hypothesis.cost == pytest.approx(cost, abs=1e-3)
 
 
 @pytest.mark.parametrize("rules", ["3-5", "2-5", "1-2"])
@@ -107,6 +131,27 @@ def test_fallback_rungs_are_taken_in_turn(world: World) -> None:
     for text, rung in cases.items():
         ordering = order(text.split(), index=world.index, model=world.model, algorithm="pruned-parsing", rules="3-5")
         assert (text, ordering.rung) == (text, rung)
+
+
+def test_every_rung_but_the_last_is_pruned_less_before_the_next(world: World) -> None:
+    bag = Bag(("the", "united", "states"))
+    phrases = find_phrases(world.index, bag)
+    generator = Generator(world.index, world.model, Settings(algorithm="pruned-parsing", rules="3-5", beta=3.0))
+    assert [(rung.name, rung.beta) for rung in generator._rungs(bag, phrases)] == [
+        ("rules", 3.0),
+        ("pruned less", 6.0),
+        ("pruned less", 12.0),
+        ("2-gram rules", 3.0),
+        ("2-gram rules, pruned less", 6.0),
+        ("2-gram rules, pruned less", 12.0),
+        ("1-gram rules", 3.0),
+    ]
+
+
+def test_a_search_over_the_rtn_without_steps_fails_and_says_so(world: World) -> None:
+    bag = bags_of(world, 9, 9, 1)[0]
+    with pytest.raises(GyroError, match=r"more than 1 million steps \(--steps\)"):
+        order(bag, index=world.index, model=world.model, algorithm="pruned-parsing", rules="1-5", steps=1)
 
 
 def test_a_long_reference_is_cut_and_joined(world: World) -> None:
