@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from gyro.errors import InputError
 from gyro.files import write_atomically
 from gyro.lattice.automaton import WordAutomaton
+from gyro.lattice.minimal import minimise
 from gyro.lattice.openfst_format import FstArrays, IntArray, decode_const, decode_file, encode_const, encode_vector
 from gyro.lattice.strings import Hypothesis, StringOrder
 
@@ -105,7 +106,7 @@ class Transducer:
         return Transducer._from_fst_arrays(dataclasses.replace(arrays, input=np.zeros_like(arrays.input)))
 
     def outputs(self) -> Transducer:
-        """The deterministic, minimal acceptor of an acyclic transducer's output strings, each at its lowest cost."""
+        """The deterministic acceptor of an acyclic transducer's output strings, each at its lowest cost."""
         acceptor = self._fst.copy().project("output").rmepsilon()
         return Transducer(_determinised(acceptor))
 
@@ -228,8 +229,16 @@ class Lattice:
         return Lattice(self.words, self._transducer().prune(beta))
 
     def determinised(self) -> Lattice:
-        """The deterministic, minimal lattice of the same strings, each at its lowest cost."""
+        """The deterministic lattice of the same strings, each at its lowest cost; costs stay on their words."""
         return Lattice(self.words, self._transducer().outputs())
+
+    def minimal(self) -> Lattice:
+        """The smallest lattice of the same strings and costs, if this is a deterministic one (gyro.lattice.minimal)."""
+        a = self._arrays
+        source, label, target, cost, final = minimise(a.source, a.output, a.target, a.cost, a.final)
+        ends = np.flatnonzero(final != np.inf)
+        arcs = (source, label, label, target, cost)
+        return Lattice(self.words, Transducer.from_arrays(len(final), a.start, *arcs, ends, final[ends]))
 
     def unweighted(self) -> Lattice:
         """The same strings at cost 0."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gyro.lattice.lattice import Lattice
+from gyro.lattice.minimal import minimise
 from gyro.lattice.strings import Hypothesis, StringOrder
 from gyro.search.exact_bound import Space
 from gyro.search.exact_kernel import Graph
@@ -39,7 +40,7 @@ class SearchResult:
     `proved`: `cost` is the optimum, and every string within `beta` of it is in the lattice. `beta` is what was asked
     for, less if that was too much for the limits, and with a limit on the arcs the largest that fits. `exhausted`:
     it is known that the lattice holds the whole language. No paths and `proved`: the language is empty. `expanded`
-    counts the nodes that were made, `nodes` and `arcs` those that the lattice keeps.
+    counts the nodes that were made, `nodes` and `arcs` those that were kept; the lattice, which is minimal, has fewer.
     """
 
     words: tuple[str, ...]
@@ -61,8 +62,14 @@ class SearchResult:
         return 0 if self.paths is None else len(self.paths.source)
 
     def lattice(self) -> Lattice | None:
-        """The orders found as a lattice; None when there is none."""
-        return None if self.paths is None else Lattice.from_arrays(self.words, 0, *self.paths[1:])
+        """The orders found as a minimal lattice; None when there is none."""
+        if self.paths is None:
+            return None
+        final = np.full(self.paths.states, np.inf)
+        final[self.paths.final_states] = self.paths.final_costs
+        *arcs, final = minimise(*self.paths[1:5], final)
+        ends = np.flatnonzero(final != np.inf)
+        return Lattice.from_arrays(self.words, 0, *arcs, ends, final[ends])
 
     def cheapest(self, n: int) -> list[Hypothesis]:
         """The n cheapest strings of the lattice, in double precision, by cost and then by tokens."""

@@ -205,8 +205,8 @@ class Generator:
             cost=round(result.cost, 4),
             lower_bound=round(result.lower_bound, 4),
             beta=round(result.beta, 4),
-            nodes=result.nodes,
-            arcs=result.arcs,
+            nodes=lattice.num_states,
+            arcs=lattice.num_arcs,
         )
         return Searched(lattice, facts)
 
@@ -242,7 +242,7 @@ class Generator:
             searches.append(search)
             # What a piece costs besides its model (the phrases) stays; the model of the piece alone is taken off.
             stripped.append(thin.unweighted() if self._costs.is_zero else thin.apply(_negated(acceptor)))
-        joined = Lattice.join(stripped).apply(self.model.acceptor(bag.words)).prune(settings.beta)
+        joined = Lattice.join(stripped).apply(self.model.acceptor(bag.words)).prune(settings.beta).minimal()
         outcome = Outcome.ordered(
             bag,
             cost=round(joined.best().cost, 4),
