@@ -69,7 +69,9 @@ class ReadyMbr:
         decoder, mt = MbrDecoder(lattice), self.posteriors(number)
         decoded = decoder.to_lattice(self.parameters, mt=mt)
         cost = decoder.decode(self.parameters, mt=mt).cost
-        return Ordering(decoded, Outcome.ordered(bag, cost, arcs=decoded.num_arcs))
+        widths = {"beta": decoder.width, "evidence_beta": decoder.evidence_width}
+        narrowed = {name: round(width, 4) for name, width in widths.items() if width != np.inf}
+        return Ordering(decoded, Outcome.ordered(bag, cost, arcs=decoded.num_arcs, **narrowed))
 
     def features(self, number: int, lattice: Lattice, hypotheses: Sequence[Hypothesis]) -> Columns:
         return cost_feature(FEATURE, hypotheses)

@@ -75,9 +75,9 @@ def _join(first: Any, word: Any, target: Any, residual: Any, at_end: Any) -> Any
     hashes = np.empty(states, np.uint64)
     joined = np.empty(states, np.int32)
     for state in range(states - 1, -1, -1):
-        mixed = _mix(np.uint64(0), at_end[state])
+        mixed = mix(np.uint64(0), at_end[state])
         for arc in range(first[state], first[state + 1]):
-            mixed = _mix(_mix(_mix(mixed, word[arc]), joined[target[arc]]), residual[arc])
+            mixed = mix(mix(mix(mixed, word[arc]), joined[target[arc]]), residual[arc])
         hashes[state] = mixed
         slot = (mixed ^ (mixed >> np.uint64(32))) & last_slot
         while slots[slot] >= 0 and not (
@@ -91,7 +91,7 @@ def _join(first: Any, word: Any, target: Any, residual: Any, at_end: Any) -> Any
 
 
 @njit(cache=True)
-def _mix(mixed: Any, value: Any) -> Any:
+def mix(mixed: Any, value: Any) -> Any:
     mixed = (mixed ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(29))
 

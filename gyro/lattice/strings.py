@@ -86,7 +86,8 @@ class StringOrder:
                     targets[target] = min(targets.get(target, INFINITY), so_far + self._cost[arc])
             for word, targets in reached.items():
                 least = min([cost + self._rest[state] for state, cost in targets.items()])
-                heapq.heappush(queue, (self._compared(least), (*tokens, self._words[word]), False, targets))
+                if least != INFINITY:  # infinity in billionths is no number, and would put the queue out of order
+                    heapq.heappush(queue, (self._compared(least), (*tokens, self._words[word]), False, targets))
 
 
 @njit(cache=True)

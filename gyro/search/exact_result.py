@@ -67,9 +67,9 @@ class SearchResult:
             return None
         final = np.full(self.paths.states, np.inf)
         final[self.paths.final_states] = self.paths.final_costs
-        *arcs, final = minimise(*self.paths[1:5], final)
+        source, word, target, cost, final = minimise(*self.paths[1:5], final)
         ends = np.flatnonzero(final != np.inf)
-        return Lattice.from_arrays(self.words, 0, *arcs, ends, final[ends])
+        return Lattice.from_arrays(self.words, 0, source, word, target, cost, ends, final[ends])
 
     def cheapest(self, n: int) -> list[Hypothesis]:
         """The n cheapest strings of the lattice, in double precision, by cost and then by tokens."""
