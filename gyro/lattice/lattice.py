@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -292,11 +292,16 @@ class Lattice:
             file.write(gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
 
     @staticmethod
-    def read(path: str | PathLike[str]) -> Lattice:
-        """Read an OpenFst file (vector or const, standard arcs), gzipped or not; a bare label becomes its number."""
+    def read(path: str | PathLike[str], marks: Collection[int] = ()) -> Lattice:
+        """Read an OpenFst file (vector or const, standard arcs), gzipped or not; a bare label becomes its number.
+
+        In a file without symbols, the labels `marks` stand for no words; their costs stay.
+        """
         arrays, symbols = decode_file(_file_bytes(path), path)
         if not np.array_equal(arrays.input, arrays.output):
             raise InputError("found a transducer; a lattice has the same labels on both sides", path=path)
+        if symbols is None and marks:
+            arrays = _without_labels(arrays, marks)
         labels = np.unique(arrays.output[arrays.output > 0]).tolist()
         missing = [label for label in labels if symbols is not None and label not in symbols]
         if missing:
@@ -338,6 +343,12 @@ def _automaton_to_transducer(automaton: WordAutomaton, words: Sequence[str]) -> 
     arcs = (state, label, label, automaton.next_state[state, word], automaton.cost[state, word])
     ends = np.flatnonzero(automaton.end_cost != np.inf)
     return Transducer.from_arrays(automaton.num_states, automaton.start, *arcs, ends, automaton.end_cost[ends])
+
+
+def _without_labels(arrays: FstArrays, labels: Collection[int]) -> FstArrays:
+    """The same with epsilon in the place of these labels."""
+    label = np.where(np.isin(arrays.output, list(labels)), np.int32(0), arrays.output)
+    return dataclasses.replace(arrays, input=label, output=label)
 
 
 def _chosen_labels(symbols: Mapping[int, str], labels: Mapping[str, int] | None) -> dict[int, int]:

@@ -27,7 +27,9 @@ TOKENS = ["the", "cat", "sat"]
 )
 def test_constraints_are_refused_by_their_names(key: str, value: Any) -> None:
     bag = record_to_bag({"id": "7", "tokens": TOKENS, key: value}, 1)
-    with pytest.raises(InputError, match=rf"^bag '7': found the constraint {key}, .*; allowed are tokens, pos, labels,"):
+    with pytest.raises(
+        InputError, match=rf"^bag '7': found the constraint {key}, .*; allowed are tokens, pos, labels,"
+    ):
         check_constraints(bag)
 
 
