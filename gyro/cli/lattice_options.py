@@ -39,7 +39,8 @@ def add_batch_arguments(parser: argparse.ArgumentParser, nbest_help: str = "leng
     parser.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("-n", "--nbest", type=int, default=100, metavar="N", help=f"{nbest_help} (default 100)")
     parser.add_argument("--overwrite", action="store_true", help="start anew in a folder that holds another run")
+    parser.add_argument("--gzip", action="store_true", help="gzip the lattices: N.fst.gz")
 
 
 def batch_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite")}
+    return {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "gzip")}

@@ -78,3 +78,17 @@ def test_evidence_that_shares_no_word_with_the_lattices_is_a_warning(
         f"warning: {evidence}: the evidence shares no word with 1 of 2 lattices; 1 of its 5 words are in theirs; "
         "lattice '1' has '7', its evidence 'barks'\n"
     )
+
+
+def test_gzipped_runs_are_written_and_read(ordered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = str(ordered / "first")
+    assert main(["mbr", first, "-o", str(tmp_path / "plain")]) == 0
+    assert main(["mbr", first, "-o", str(tmp_path / "packed"), "--gzip"]) == 0
+    packed = list((tmp_path / "packed" / "lattices").rglob("*.fst.gz"))
+    assert len(packed) == len(list((tmp_path / "plain" / "lattices").rglob("*.fst")))
+    capsys.readouterr()
+    for name in ("plain", "packed"):
+        assert main(["mbr", str(tmp_path / name)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[: len(lines) // 2] == lines[len(lines) // 2 :]
+    assert main(["show", str(packed[0]), "-o", str(tmp_path / "drawing.svg")]) == 0
