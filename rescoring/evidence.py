@@ -8,6 +8,7 @@ read_texts       the outputs of several systems, a file each, one sentence a lin
 read_nbest       scored n-best lists, of Moses or as JSON Lines; a string weighs exp(scale · score)
 read_evidence    any of them, or lattices, by the name of the format
 EvidenceFiles    the files of evidence and how they are read
+shared_words_warning   when lattices and their evidence have no words in common, as labels beside words
 align            which sentence of the evidence belongs to which lattice: by order or by id
 parse_weights    weights of systems, written like `Online-A=2,UEdin=0`
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import file_digest
 from os import PathLike
@@ -51,6 +52,10 @@ class Evidence(Protocol):
         """Those of a sentence, counted from 0."""
         ...
 
+    def words(self, number: int) -> frozenset[str]:
+        """The words of its strings."""
+        ...
+
 
 @dataclass(frozen=True)
 class StringEvidence:
@@ -63,6 +68,9 @@ class StringEvidence:
 
     def posteriors(self, number: int) -> Posteriors:
         return string_posteriors(self.strings[number], self.weights[number], self.order)
+
+    def words(self, number: int) -> frozenset[str]:
+        return frozenset(token for string in self.strings[number] for token in string)
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,9 @@ class LatticeEvidence:
         if lattice is None:
             return string_posteriors([], order=self.order)
         return ngram_posteriors(lattice, order=self.order, scale=self.scale, prune=self.prune)
+
+    def words(self, number: int) -> frozenset[str]:
+        return self.items[number].words()
 
 
 def read_outputs(
@@ -165,8 +176,9 @@ def read_evidence(
     weights: Weights | None = None,
     scale: float = 1.0,
     prune: float | None = None,
+    marks: Collection[int] = (),
 ) -> Evidence:
-    """Evidence of a format of FORMATS; `scale` and `prune` are those of lattices and n-best lists."""
+    """Evidence of a format of FORMATS; `scale`, `prune` and `marks` are those of lattices and n-best lists."""
     if format not in FORMATS:
         raise InputError(f"found the format {format!r} of evidence; allowed are {', '.join(FORMATS)}")
     if weights and format not in ("outputs", "text"):
@@ -179,7 +191,7 @@ def read_evidence(
         return read_outputs(paths[0], normalisation, field=field, weights=weights)
     if format == "moses":
         return read_nbest(paths[0], normalisation, scale=scale)
-    return LatticeEvidence(open_lattices(paths[0]), scale, prune)
+    return LatticeEvidence(open_lattices(paths[0], marks=marks), scale, prune)
 
 
 @dataclass(frozen=True)
@@ -197,6 +209,7 @@ class EvidenceFiles:
     scale: float | None = None
     # Not `field`, which is a field of this class.
     weights: Weights = dataclasses.field(default_factory=dict)
+    marks: tuple[int, ...] = ()
 
     def read(self, scale: float, prune: float) -> Evidence:
         """The evidence; `scale` and `prune` are those of our own posteriors."""
@@ -208,6 +221,7 @@ class EvidenceFiles:
             weights=self.weights,
             scale=scale if self.scale is None else self.scale,
             prune=prune,
+            marks=self.marks,
         )
 
     def settings(self) -> dict[str, Any]:
@@ -220,6 +234,7 @@ class EvidenceFiles:
             "weights": dict(self.weights),
             **self.normalisation.to_json(),
             "files": [_digest(Path(path)) for path in self.files],
+            **({"marks": list(self.marks)} if self.marks else {}),
         }
 
 
@@ -253,6 +268,26 @@ def align(evidence: Evidence, ids: Sequence[str], by: str = "order") -> list[int
         if id not in number:
             raise InputError(f"found no evidence for the lattice {id!r} among {len(evidence.ids)} sentences")
     return [number[id] for id in ids]
+
+
+def shared_words_warning(evidence: Evidence, lattices: Sequence[LatticeItem], sentence: Sequence[int]) -> str | None:
+    """What is wrong when lattices have no word in common with their evidence; None when all have.
+
+    `sentence[k]` is the number of the evidence's sentence for the kth lattice.
+    """
+    alone: list[str] = []
+    compared = words = shared = 0
+    for item, number in zip(lattices, sentence, strict=True):
+        ours, theirs = item.words(), evidence.words(number)
+        if not ours or not theirs:
+            continue
+        compared, words, shared = compared + 1, words + len(theirs), shared + len(ours & theirs)
+        if ours.isdisjoint(theirs):
+            alone.append(f"lattice {item.id!r} has {min(ours)!r}, its evidence {min(theirs)!r}")
+    if not alone:
+        return None
+    found = f"the evidence shares no word with {len(alone)} of {compared} lattices"
+    return f"{found}; {shared} of its {words} words are in theirs; {alone[0]}"
 
 
 def parse_weights(text: str) -> dict[str, float]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
-from rescoring.ngram_paths import Floats, best_path, lattice_arrays
+from rescoring.ngram_paths import Floats, best_path
 from rescoring.posterior import ORDER, LatticeNgrams, Posteriors
 
 KEPT_SCALES = 8  # posteriors that a decoder remembers
@@ -73,6 +73,8 @@ class MbrParameters:
 class MbrDecoder:
     """Decodes one lattice under many parameters: all that does not depend on them is made once.
 
+    Strings that come on several paths are made one, and of a lattice that is too large the best part is taken.
+
     >>> lattice = Lattice.from_strings(("a", "b"), [Hypothesis(("a", "b"), 0.1), Hypothesis(("b", "a"), 0.9)])
     >>> MbrDecoder(lattice).decode(MbrParameters(scale=1.0)).tokens
     ('a', 'b')
@@ -83,7 +85,7 @@ class MbrDecoder:
             raise InputError(f"found n-grams of order {order} for MBR; 1 to {ORDER} are allowed")
         if lattice.empty():
             raise InputError("the lattice is empty: it has no string to choose")
-        self._ngrams = LatticeNgrams(lattice_arrays(lattice), order)
+        self._ngrams = LatticeNgrams.of_lattice(lattice, order)
         self._graph = self._ngrams.graphs[-1]
         self._own: dict[tuple[float, float], tuple[Floats, ...]] = {}
         self._aligned: tuple[Posteriors, tuple[Floats, ...]] | None = None
@@ -92,6 +94,16 @@ class MbrDecoder:
         self._is_end = np.repeat(arrays.final != np.inf, states)
         self._end_cost = np.repeat(np.where(arrays.final == np.inf, 0.0, arrays.final), states)
         self._rank = np.argsort(np.argsort(np.array(arrays.words)))[arrays.word].astype(np.int32)[self._graph.arc]
+
+    @property
+    def width(self) -> float:
+        """How far from the best the strings go that are chosen from; infinity: to the end."""
+        return self._ngrams.width
+
+    @property
+    def evidence_width(self) -> float:
+        """The same for the strings that were evidence, where limits and not the parameters cut them off."""
+        return self._ngrams.evidence_width
 
     def posteriors(self, scale: float, prune: float = np.inf) -> Posteriors:
         """The posteriors of the lattice itself."""

@@ -9,6 +9,7 @@ add_evidence_arguments, evidence_of_arguments   the options that say what MT sys
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
@@ -23,7 +24,7 @@ from gyro.pool import Failure, run_tasks
 from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
 from gyro.text.corpus import Normalisation
-from rescoring.evidence import ALIGNMENTS, FORMATS, EvidenceFiles, align, parse_weights
+from rescoring.evidence import ALIGNMENTS, FORMATS, EvidenceFiles, align, parse_weights, shared_words_warning
 from rescoring.mbr import MbrDecoder, MbrParameters
 from rescoring.mbr_tuning import mbr_grid, try_grid
 from rescoring.posterior import Posteriors
@@ -69,7 +70,9 @@ class ReadyMbr:
         decoder, mt = MbrDecoder(lattice), self.posteriors(number)
         decoded = decoder.to_lattice(self.parameters, mt=mt)
         cost = decoder.decode(self.parameters, mt=mt).cost
-        return Ordering(decoded, Outcome.ordered(bag, cost, arcs=decoded.num_arcs))
+        widths = {"beta": decoder.width, "evidence_beta": decoder.evidence_width}
+        narrowed = {name: round(width, 4) for name, width in widths.items() if width != np.inf}
+        return Ordering(decoded, Outcome.ordered(bag, cost, arcs=decoded.num_arcs, **narrowed))
 
     def features(self, number: int, lattice: Lattice, hypotheses: Sequence[Hypothesis]) -> Columns:
         return cost_feature(FEATURE, hypotheses)
@@ -83,6 +86,8 @@ def evidence_of(
         return lambda number: None
     evidence = mt.read(parameters.scale, parameters.prune)
     sentence = align(evidence, [item.id for item in source], mt.by)
+    if warning := shared_words_warning(evidence, source, sentence):
+        print(f"warning: {', '.join(mt.files)}: {warning}", file=sys.stderr)
     return lambda number: evidence.posteriors(sentence[number])
 
 
@@ -267,4 +272,5 @@ def evidence_of_arguments(arguments: argparse.Namespace) -> EvidenceFiles | None
         by=arguments.mt_by,
         scale=arguments.mt_scale,
         weights=parse_weights(arguments.weights),
+        marks=tuple(getattr(arguments, "marks", ())),  # gyro tune takes runs alone, whose lattices have symbols
     )

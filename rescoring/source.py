@@ -5,14 +5,15 @@ LatticeSource  a sequence of LatticeItem, and what tells one source from another
 LatticeItem    one sentence: its id, its lattice, and its bag and reference where they are known
 
 Bare integer labels become words like "17". The marks <s> and </s> that some tools put on arcs are taken off, for models
-set them themselves. In the lattice of an n-best list a string costs minus its score.
+set them themselves; which bare labels are such marks has to be said. In the lattice of an n-best list a string costs
+minus its score.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from itertools import groupby
@@ -50,6 +51,13 @@ class LatticeItem:
         """The lattice, read anew; None for a bag that failed."""
         return self.read()
 
+    def words(self) -> frozenset[str]:
+        """The words of the bag or, where there is none, of the lattice."""
+        if self.bag is not None:
+            return frozenset(self.bag.words)
+        lattice = self.lattice()
+        return frozenset(() if lattice is None else lattice.words)
+
 
 class LatticeSource(Sequence[LatticeItem]):
     """The sentences of one place, in order."""
@@ -75,8 +83,7 @@ class LatticeSource(Sequence[LatticeItem]):
     def words(self) -> frozenset[str]:
         """The words of all lattices; where nothing else tells them, each lattice is read once."""
         if self._words is None:
-            lattices = (item.lattice() for item in self._items)
-            self._words = frozenset(word for lattice in lattices if lattice is not None for word in lattice.words)
+            self._words = frozenset().union(*(item.words() for item in self._items))
         return self._words
 
     def bags(self) -> list[Bag]:
@@ -84,21 +91,24 @@ class LatticeSource(Sequence[LatticeItem]):
         return [Bag((), id=item.id) if item.bag is None else item.bag for item in self._items]
 
 
-def open_lattices(path: AnyPath, *, weights: Mapping[str, float] | None = None) -> LatticeSource:
+def open_lattices(
+    path: AnyPath, *, weights: Mapping[str, float] | None = None, marks: Collection[int] = ()
+) -> LatticeSource:
     """Open whatever is there.
 
     With `weights`, the score of a string in an n-best list is the weighted sum of these features and not the total.
+    `marks` are the labels of sentence marks in OpenFst files without symbols.
     """
     place = Path(path)
     if place.is_dir() and (place / "run.json").exists():
         return _open_run(place)
     if place.is_dir():
-        return _open_folder(place)
+        return _open_folder(place, marks)
     if not place.is_file():
         raise InputError(f"no such file or folder; {ALLOWED}", path=path)
     kind = place.name.removesuffix(".gz").rpartition(".")[2]
     if kind == "fst":
-        return LatticeSource(place, [_file_item(place)], _signature([place]))
+        return LatticeSource(place, [_file_item(place, marks)], _signature([place], _marks_text(marks)))
     if kind not in _LISTS:
         raise InputError(f"found a file of another kind; {ALLOWED}", path=path)
     return _open_nbest(place, _LISTS[kind], weights)
@@ -120,15 +130,19 @@ def _run_reader(read: Callable[[int], Lattice | None], number: int) -> Reader:
     return lambda: read(number)
 
 
-def _open_folder(folder: Path) -> LatticeSource:
+def _open_folder(folder: Path, marks: Collection[int]) -> LatticeSource:
     paths = sorted((p for p in folder.iterdir() if p.name.endswith((".fst", ".fst.gz"))), key=_natural_key)
     if not paths:
         raise InputError("found no run.json and no files .fst or .fst.gz; one or the other is needed", path=folder)
-    items = [_file_item(path) for path in paths]
+    items = [_file_item(path, marks) for path in paths]
     for item, other, path in zip(items, items[1:], paths[1:], strict=False):
         if item.id == other.id:
             raise InputError("found the same lattice gzipped and not; one of them is allowed", path=path)
-    return LatticeSource(folder, items, _signature(paths))
+    return LatticeSource(folder, items, _signature(paths, _marks_text(marks)))
+
+
+def _marks_text(marks: Collection[int]) -> str:
+    return f"marks {sorted(marks)}" if marks else ""
 
 
 def _natural_key(path: Path) -> list[tuple[int, str]]:
@@ -141,8 +155,8 @@ def _stem(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".fst")
 
 
-def _file_item(path: Path) -> LatticeItem:
-    return LatticeItem(_stem(path), lambda: _without_marks(Lattice.read(path)))
+def _file_item(path: Path, marks: Collection[int]) -> LatticeItem:
+    return LatticeItem(_stem(path), lambda: _without_marks(Lattice.read(path, marks)))
 
 
 def _without_marks(lattice: Lattice) -> Lattice:

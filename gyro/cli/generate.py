@@ -22,6 +22,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument("--overwrite", action="store_true", help="start anew in a folder that holds another run")
     parser.add_argument("--retry-failed", action="store_true", help="try bags again that failed in an earlier start")
+    parser.add_argument("--gzip", action="store_true", help="gzip the lattices: N.fst.gz")
     parser.add_argument(
         "--system",
         choices=tuple(SYSTEMS),
@@ -39,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not bags:
         raise InputError("no bags in that range" if arguments.range else "no bags", path=arguments.bags)
     system = system_kind(arguments.system).open_system(arguments)
-    options = {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "retry_failed")}
+    options = {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "retry_failed", "gzip")}
     summary = system.run(bags, arguments.output, **options)
     print("\n".join(filter(None, (summary.text(), system.run_text(arguments.output)))))
     return summary.exit_code

@@ -1,6 +1,7 @@
 """The options of commands that read lattices, and those of runs made of them.
 
 LATTICES             what may stand for lattices, for help lines
+add_marks_argument   labels of lattices without symbols that are no words
 open_source          the lattices, of which there must be some
 add_batch_arguments  processes, length of n-best lists, overwriting
 batch_options        what they say, for `gyro.run.batch.run_batch`
@@ -9,6 +10,7 @@ batch_options        what they say, for `gyro.run.batch.run_batch`
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from gyro.errors import InputError
@@ -19,10 +21,15 @@ if TYPE_CHECKING:
 LATTICES = "the folder of a run, a folder of .fst files, one such file, or an n-best list (.txt, .nbest, .jsonl)"
 
 
-def open_source(path: str) -> LatticeSource:
+def add_marks_argument(parser: argparse.ArgumentParser) -> None:
+    help_line = "labels of sentence marks in lattices without symbols, like 1 2: they are left out"
+    parser.add_argument("--marks", type=int, nargs=2, default=[], metavar=("START", "END"), help=help_line)
+
+
+def open_source(path: str, marks: Collection[int] = ()) -> LatticeSource:
     from rescoring.source import open_lattices
 
-    source = open_lattices(path)
+    source = open_lattices(path, marks=marks)
     if not len(source):
         raise InputError("no lattices", path=path)
     return source
@@ -32,7 +39,8 @@ def add_batch_arguments(parser: argparse.ArgumentParser, nbest_help: str = "leng
     parser.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("-n", "--nbest", type=int, default=100, metavar="N", help=f"{nbest_help} (default 100)")
     parser.add_argument("--overwrite", action="store_true", help="start anew in a folder that holds another run")
+    parser.add_argument("--gzip", action="store_true", help="gzip the lattices: N.fst.gz")
 
 
 def batch_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite")}
+    return {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "gzip")}

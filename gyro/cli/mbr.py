@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from gyro.cli.lattice_options import LATTICES, add_batch_arguments, batch_options, open_source
+from gyro.cli.lattice_options import LATTICES, add_batch_arguments, add_marks_argument, batch_options, open_source
 from rescoring.mbr_stage import MbrStage, mbr_best
 from rescoring.stage import Place, run_ready
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
+    add_marks_argument(parser)
     parser.add_argument("-o", "--output", metavar="DIR", help="the folder of the new run (default: strings on stdout)")
     add_batch_arguments(parser, "with -o: length of n-best lists")
     MbrStage.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    stage, source = MbrStage.from_arguments(arguments), open_source(arguments.lattices)
+    stage, source = MbrStage.from_arguments(arguments), open_source(arguments.lattices, arguments.marks)
     ready = stage.ready(source, Place())
     if arguments.output is None:
         for hypothesis in mbr_best(ready, source, arguments.jobs):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from gyro.cli.lattice_options import LATTICES, open_source
+from gyro.cli.lattice_options import LATTICES, add_marks_argument, open_source
 from gyro.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
+    add_marks_argument(parser)
     parser.add_argument(
         "references", nargs="?", metavar="REF", help="references, one a line (default: those of the run's bags)"
     )
@@ -23,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
     from gyro.text.corpus import read_lines
     from rescoring.oracle import oracle_report
 
-    source = open_source(arguments.lattices)
+    source = open_source(arguments.lattices, arguments.marks)
     if arguments.references is not None:
         references = [tuple(line.split()) for line in read_lines(arguments.references)]
     else:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from gyro.cli.lattice_options import LATTICES, add_batch_arguments, batch_options, open_source
+from gyro.cli.lattice_options import LATTICES, add_batch_arguments, add_marks_argument, batch_options, open_source
 from gyro.errors import InputError
 from rescoring.stage import Stage, run_stage, stage_kinds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
+    add_marks_argument(parser)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of the new run")
     for kind in _kinds():
         kind.add_arguments(parser)
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = [stage for kind in kinds if (stage := kind.from_arguments(arguments)) is not None]
     if len(chosen) != 1:
         raise InputError(f"gyro rescore takes {', or '.join(kind.usage for kind in kinds)}")
-    source = open_source(arguments.lattices)
+    source = open_source(arguments.lattices, arguments.marks)
     summary = run_stage(chosen[0], source, arguments.output, **batch_options(arguments))
     print(summary.text())
     return summary.exit_code

@@ -2,6 +2,7 @@
 
 Hypothesis   a string of tokens and its cost
 StringOrder  the arcs of an automaton, made ready to list its cheapest strings, each once
+rest_costs   the cheapest cost from each state to an end
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class StringOrder:
         self._first: list[int] = np.searchsorted(source, np.arange(len(final) + 1)).tolist()
         self._word, self._target, self._cost = word.tolist(), target.tolist(), cost.astype(float).tolist()
         self._final: list[float] = final.astype(float).tolist()
-        self._rest: list[float] = _rest_costs(source, target, cost.astype(float), final.astype(float)).tolist()
+        self._rest: list[float] = rest_costs(source, target, cost.astype(float), final.astype(float)).tolist()
 
     def cheapest(self, n: int | None = None) -> list[Hypothesis]:
         """The n cheapest distinct strings (None: all), by cost and then by tokens."""
@@ -85,11 +86,12 @@ class StringOrder:
                     targets[target] = min(targets.get(target, INFINITY), so_far + self._cost[arc])
             for word, targets in reached.items():
                 least = min([cost + self._rest[state] for state, cost in targets.items()])
-                heapq.heappush(queue, (self._compared(least), (*tokens, self._words[word]), False, targets))
+                if least != INFINITY:  # infinity in billionths is no number, and would put the queue out of order
+                    heapq.heappush(queue, (self._compared(least), (*tokens, self._words[word]), False, targets))
 
 
 @njit(cache=True)
-def _rest_costs(source: Any, target: Any, cost: Any, final: Any) -> Any:
+def rest_costs(source: Any, target: Any, cost: Any, final: Any) -> Any:
     """The cheapest cost from each state to an end."""
     rest = final.copy()
     for arc in range(len(source) - 1, -1, -1):

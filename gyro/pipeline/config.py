@@ -80,6 +80,7 @@ class RunTable:
     folder: str
     jobs: int = 1
     nbest: int = 100
+    gzip: bool = False
     examples: int = 10
 
 

@@ -149,7 +149,7 @@ class Pipeline:
 
     def _batch(self) -> dict[str, Any]:
         run = self.config.run
-        return {"jobs": run.jobs, "nbest": run.nbest, "overwrite": True}
+        return {"jobs": run.jobs, "nbest": run.nbest, "gzip": run.gzip, "overwrite": True}
 
     def _place(self) -> Place:
         mt, normalisation = self.config.mt, self.config.text.normalisation

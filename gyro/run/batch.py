@@ -95,6 +95,7 @@ def run_batch(
     nbest: int = 100,
     overwrite: bool = False,
     retry_failed: bool = False,
+    gzip: bool = False,
     log: IO[str] | None = None,
 ) -> Summary:
     """Order every bag into the folder with `work`, in processes of their own.
@@ -102,12 +103,13 @@ def run_batch(
     `settings` is all that decides the results but for the limits. A folder that holds the same run is continued; one
     that holds another is refused, or with `overwrite` started anew. Failures stay as they are unless
     `retry_failed`. `words` are those of the lattices, if they are not the bags'. `features` makes the columns of the
-    n-best lists (LM, minus the cost), also in the worker processes. Progress goes to `log` (standard error): a bar on a
-    terminal, else a line a bag.
+    n-best lists (LM, minus the cost), also in the worker processes. With `gzip` lattices are gzipped. Progress goes to
+    `log` (standard error): a bar on a terminal, else a line a bag.
     """
     if nbest < 1:
         raise InputError(f"found n-best lists of {nbest}; at least 1 is allowed")
-    run = RunFolder(folder)
+    run = RunFolder(folder, gzip=gzip)
+    settings = {**settings, "gzip": True} if gzip else settings
     with run.locked():
         limits = {"time_limit": time_limit, "memory_limit": memory_limit}
         symbols = labels(words_of(bags) if words is None else words)

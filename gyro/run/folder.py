@@ -53,8 +53,10 @@ class Entry(NamedTuple):
 class RunFolder:
     """The files of a run and the rules by which they change."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, gzip: bool = False) -> None:
+        """`gzip`: lattices are gzipped, as the settings of the run say."""
         self.path = Path(path)
+        self.suffix = ".fst.gz" if gzip else ".fst"
         self.run, self.bags, self.words = self._names("run.json", "bags.jsonl", "words.syms")
         self.results, self.times, self.journal = self._names("results.jsonl", "times.jsonl", "journal.jsonl")
         self.best, self.nbest_moses, self.nbest_jsonl = self._names("best.txt", "nbest.txt", "nbest.jsonl")
@@ -65,7 +67,7 @@ class RunFolder:
 
     def lattice(self, number: int) -> Path:
         """The lattice of a bag; `number` counts from 0, the names from 1."""
-        return self.lattices / f"{number + 1:06d}.fst"
+        return self.lattices / f"{number + 1:06d}{self.suffix}"
 
     @property
     def is_finished(self) -> bool:
@@ -173,7 +175,7 @@ class RunFolder:
 
     def _clear(self) -> None:
         """Remove the run's own files and no others; run.json stays until the new one takes its place."""
-        for path in (*self.lattices.glob("*.fst"), *self.path.glob("oracle-*.txt")):
+        for path in (*self.lattices.glob("*.fst"), *self.lattices.glob("*.fst.gz"), *self.path.glob("oracle-*.txt")):
             path.unlink()
         self.remove_temporaries()
         finals = (self.results, self.times, self.best, self.nbest_moses, self.nbest_jsonl)
@@ -258,6 +260,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
         raise InputError(f"found the format {run.get('format')!r}; {_FORMAT!r} is allowed", path=folder.run)
     if not folder.is_finished:
         raise InputError("the run is not finished; start it again and it goes on where it was", path=path)
+    folder = RunFolder(path, gzip=run["settings"].get("gzip") is True)
     bags = tuple(record_to_bag(record, number) for number, record in enumerate(_read_jsonl(folder.bags), 1))
     lines = enumerate(_read_jsonl(folder.results), 1)
     outcomes = tuple(Outcome.from_json(record, folder.results, line) for line, record in lines)

@@ -9,15 +9,21 @@ take_paths    the arcs of a search's graph that are marked, as a lattice of its 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gyro.lattice.determinise import determinise
 from gyro.lattice.lattice import Lattice
+from gyro.lattice.minimal import minimise
 from gyro.lattice.strings import Hypothesis, StringOrder
 from gyro.search.exact_bound import Space
 from gyro.search.exact_kernel import Graph
+
+Column = NDArray[Any]
+
+MOST_DETERMINISE_STEPS = 20_000_000  # some seconds
 
 
 class Paths(NamedTuple):
@@ -39,8 +45,9 @@ class SearchResult:
     `proved`: `cost` is the optimum, and every string within `beta` of it is in the lattice. `beta` is what was asked
     for, less if that was too much for the limits, and with a limit on the arcs the largest that fits. `exhausted`:
     it is known that the lattice holds the whole language. No paths and `proved`: the language is empty. `expanded`
-    counts the nodes that were made, `nodes` and `arcs` those that it keeps. `timed_out`: a deadline ended it, and on a
-    faster machine there might be more. Where the automaton was not `is_deterministic`, strings have several paths.
+    counts the nodes that were made, `nodes` and `arcs` those that were kept; the lattice, which is minimal, has fewer.
+    `timed_out`: a deadline ended it, and on a faster machine there might be more. Where the automaton was not
+    `is_deterministic`, strings have several paths.
     """
 
     words: tuple[str, ...]
@@ -63,14 +70,22 @@ class SearchResult:
         return 0 if self.paths is None else len(self.paths.source)
 
     def lattice(self) -> Lattice | None:
-        """The orders found as a lattice in which each has one path; None when there is none."""
+        """The orders found as a minimal lattice in which each has one path; None when there is none."""
         if self.paths is None:
             return None
-        lattice = Lattice.from_arrays(self.words, 0, *self.paths[1:])
+        final = np.full(self.paths.states, np.inf)
+        final[self.paths.final_states] = self.paths.final_costs
+        columns = (*self.paths[1:5], final)
         if self.is_deterministic:
-            return lattice
-        # An arc may be there for a dearer path of a string alone.
-        return lattice.determinised().prune(self.beta)
+            return self._lattice(*minimise(*columns))
+        # There may be too many to tell apart; then strings keep several paths. An arc may be there for dear ones alone.
+        merged = determinise(*columns, MOST_DETERMINISE_STEPS) or columns
+        return self._lattice(*merged).prune(self.beta).minimal()
+
+    def _lattice(self, source: Column, word: Column, target: Column, cost: Column, final: Column) -> Lattice:
+        """The lattice of these arcs, and of ends by state."""
+        ends = np.flatnonzero(final != np.inf)
+        return Lattice.from_arrays(self.words, 0, source, word, target, cost, ends, final[ends])
 
     def cheapest(self, n: int) -> list[Hypothesis]:
         """The n cheapest strings of the lattice, in double precision, by cost and then by tokens."""

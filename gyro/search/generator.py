@@ -34,6 +34,7 @@ from gyro.run.outcome import (
     Search,
 )
 from gyro.search import rtn
+from gyro.search.constraint import check_constraints
 from gyro.search.exact import NBest, search, search_nbest
 from gyro.search.settings import Settings
 from gyro.search.work import MILLION, Work
@@ -96,6 +97,8 @@ class Generator:
     def run(self, bags: Sequence[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
         """Order many bags into a run folder; the options are those of `gyro.run.batch.run_batch`."""
         settings = self.settings
+        for bag in bags:
+            check_constraints(bag)
         # Compiled code is loaded at its first use: here once, so that no worker's bag pays for it.
         self.order(Bag(bags[0].tokens[:3]))
         # The search keeps its own limit and then gives the best order so far: the pool's limit only stands behind it.
@@ -127,6 +130,7 @@ class Generator:
 
     def order(self, bag: Bag) -> Ordering:
         """Order one bag; a long one that has a reference is cut into pieces, ordered one by one and joined."""
+        check_constraints(bag)
         settings, limit = self.settings, self.settings.max_tokens
         if limit and len(bag) > limit and bag.reference is not None:
             return self._order_pieces(bag, cut(bag.reference, limit))
@@ -175,6 +179,7 @@ class Generator:
 
     def nbest(self, bag: Bag, n: int) -> NBest:
         """The n cheapest orders of a whole bag, however far from the best, and whether that is proved."""
+        check_constraints(bag)
         settings = self.settings
         acceptor = self.model.acceptor(bag.words)
         phrases = find_phrases(self.index, bag, settings.rule_lengths[1])
@@ -267,7 +272,7 @@ class Generator:
             searches.append(search)
             # What a piece costs besides its model (the phrases) stays; the model of the piece alone is taken off.
             stripped.append(thin.unweighted() if self._costs.is_zero else thin.apply(_negated(acceptor)))
-        joined = Lattice.join(stripped).apply(self.model.acceptor(bag.words)).prune(settings.beta)
+        joined = Lattice.join(stripped).apply(self.model.acceptor(bag.words)).prune(settings.beta).minimal()
         outcome = Outcome.ordered(
             bag,
             cost=round(joined.best().cost, 4),

@@ -21,6 +21,7 @@ from gyro.text.corpus import ROOT
 
 PER_TOKEN = ("pos", "heads", "labels", "lemmas", "feats", "count_limits", "categories")
 TEXTS = ("pos", "labels", "lemmas", "feats")
+INFORMATION = TEXTS  # what allows no other orders than the tokens alone
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,24 @@ class AnnotatedBag(Bag):
     def is_selection(self) -> bool:
         """Whether an order need not have each token once."""
         return bool(self.optional) or self.count_limits is not None
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """The keys, as in files of bags, that allow other orders than all those of the tokens.
+
+        >>> AnnotatedBag(("the", "dog"), pos=("DT", "NN"), order=((0, 1),)).constraints
+        ('order',)
+        """
+        given = {
+            "heads": self.heads is not None,
+            "units": bool(self.units),
+            "counts": self.count_limits is not None,
+            "optional": bool(self.optional),
+            "order": bool(self.order),
+            "categories": self.categories is not None,
+            "lemmas without tokens": self.inflect,
+        }
+        return tuple(key for key, is_given in given.items() if is_given)
 
     def _sort(self) -> None:
         _check(self)

@@ -2,6 +2,7 @@
 
 lattices   a hypothesis strategy
 all_paths  the string and the cost of every path
+cheapest   the lowest cost of each string
 """
 
 from __future__ import annotations
@@ -45,3 +46,11 @@ def all_paths(lattice: Lattice) -> list[Path]:
                 yield (lattice.words[word[arc]], *tokens), float(cost[arc]) + rest
 
     return list(walk(0))
+
+
+def cheapest(paths: list[Path]) -> list[Path]:
+    """Each string once, at the cost of its cheapest path."""
+    costs: dict[tuple[str, ...], float] = {}
+    for tokens, cost in paths:
+        costs[tokens] = min(cost, costs.get(tokens, cost))
+    return list(costs.items())

@@ -15,6 +15,7 @@ from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from rescoring.mbr import MbrDecoder, MbrParameters
 from rescoring.posterior import Posteriors, ngram_posteriors, string_posteriors
+from tests.rescoring.paths import cheapest
 
 WORDS = ("a", "b", "c")
 string_lists = st.lists(
@@ -77,11 +78,13 @@ networks = st.lists(st.lists(place, min_size=1, max_size=3), min_size=1, max_siz
 
 @settings(max_examples=80, deadline=None)
 @given(networks, parameter_sets)
-def test_all_paths_of_a_network_are_searched(network: list[list[tuple[str, float]]], parameters: MbrParameters) -> None:
+def test_all_strings_of_a_network_are_searched(
+    network: list[list[tuple[str, float]]], parameters: MbrParameters
+) -> None:
     rows = [(i, WORDS.index(word), i + 1, cost) for i, column in enumerate(network) for word, cost in column]
     source, word, target, cost = zip(*rows, strict=True)
     lattice = Lattice.from_arrays(WORDS, 0, source, word, target, cost, [len(network)], [0.0])
-    paths = [(tuple(w for w, _ in path), sum(c for _, c in path)) for path in product(*network)]
+    paths = cheapest([(tuple(w for w, _ in path), sum(c for _, c in path)) for path in product(*network)])
     weights = [math.exp(-parameters.scale * cost) for _, cost in paths]
     posteriors = string_posteriors([tokens for tokens, _ in paths], weights)
     gains = [
@@ -123,6 +126,20 @@ def test_the_whole_lattice_is_searched_and_decisions_change() -> None:
     assert lattice.best().tokens == ("c", "c", "c")
     assert MbrDecoder(lattice).decode(MbrParameters(scale=1.0)).tokens != ("c", "c", "c")
     assert MbrDecoder(lattice).decode(MbrParameters(scale=50.0)).tokens == ("c", "c", "c")
+
+
+def test_a_string_on_two_paths_counts_once() -> None:
+    """Counted by paths, "a b" would have the probability of two."""
+    chains = [("a", "b", 1.0), ("a", "b", 1.0), ("b", "a", 0.8)]
+    source = [0, 1, 0, 2, 0, 3]
+    word = [WORDS.index(word) for chain in chains for word in chain[:2]]
+    cost = [cost for chain in chains for cost in (chain[2], 0.0)]
+    lattice = Lattice.from_arrays(WORDS, 0, source, word, [1, 4, 2, 4, 3, 4], cost, [4], [0.0])
+    decoder = MbrDecoder(lattice)
+    assert decoder.decode(MbrParameters(scale=1.0)).tokens == ("b", "a")
+    share = math.exp(-0.8) / (math.exp(-0.8) + math.exp(-1.0))
+    assert decoder.posteriors(1.0)["b", "a"] == pytest.approx(share)
+    assert decoder.to_lattice(MbrParameters(scale=1.0)).num_arcs == 4
 
 
 def test_equal_gains_go_to_the_cheaper_string() -> None:

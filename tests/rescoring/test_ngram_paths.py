@@ -148,7 +148,7 @@ def test_order_and_size_have_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         ngram_paths.check_vocabulary(("w",) * 60_000, 4)
     monkeypatch.setattr(ngram_paths, "MOST_ARCS", 2)
     with pytest.raises(ResourceError, match="more than 2 arcs"):
-        ngram_posteriors(lattice)
+        expand(lattice_arrays(lattice), 4)
 
 
 @pytest.mark.parametrize("order", [2, 4, 5])

@@ -59,9 +59,12 @@ def test_no_lattices_are_a_mistake(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("words", "options"),
     [
-        ([], {"jobs": 1, "nbest": 100, "overwrite": False}),
-        (["-j", "3", "-n", "7"], {"jobs": 3, "nbest": 7, "overwrite": False}),
-        (["--jobs", "2", "--nbest", "1", "--overwrite"], {"jobs": 2, "nbest": 1, "overwrite": True}),
+        ([], {"jobs": 1, "nbest": 100, "overwrite": False, "gzip": False}),
+        (["-j", "3", "-n", "7"], {"jobs": 3, "nbest": 7, "overwrite": False, "gzip": False}),
+        (
+            ["--jobs", "2", "--nbest", "1", "--overwrite", "--gzip"],
+            {"jobs": 2, "nbest": 1, "overwrite": True, "gzip": True},
+        ),
     ],
 )
 def test_batch_options_are_what_the_words_say(words: list[str], options: dict[str, object]) -> None:

@@ -56,3 +56,11 @@ def test_a_billionth_decides_where_sums_are_exact() -> None:
 def test_nothing_in_nothing() -> None:
     none, nothing = np.zeros(0, np.int32), np.zeros(0)
     assert StringOrder(WORDS, none, none, none, nothing, nothing).cheapest() == []
+
+
+def test_dead_ends_do_not_put_strings_out_of_order() -> None:
+    # b leads nowhere; c, d and e are strings, the dearest listed first.
+    arcs = (np.zeros(4, np.int32), np.arange(4), np.array([1, 2, 2, 2], np.int32), np.array([0.0, 3.0, 2.0, 1.0]))
+    ends = np.array([np.inf, np.inf, 0.0])
+    found = StringOrder(("b", "c", "d", "e"), *arcs, ends, in_billionths=True).cheapest()
+    assert [h.tokens for h in found] == [("e",), ("d",), ("c",)]

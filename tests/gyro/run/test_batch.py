@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import multiprocessing
@@ -477,3 +478,36 @@ def test_bad_numbers(tmp_path: Path, finished: Path) -> None:
         run(tmp_path / "run", nbest=0)
     with pytest.raises(InputError, match="found the n-best format 'xml'; allowed are moses, jsonl"):
         write_nbest(open_run(finished), 5, "xml", io.StringIO())
+
+
+def test_gzipped_lattices_are_the_same_lattices(tmp_path: Path) -> None:
+    bags = make_bags(["the dog saw the cat", "z", "fail now"])
+    run(tmp_path / "plain", bags=bags)
+    run(tmp_path / "packed", bags=bags, gzip=True)
+    names = [
+        sorted(path.name for path in (tmp_path / name / "lattices").rglob("*.fst*")) for name in ("plain", "packed")
+    ]
+    assert names[1] == [f"{name}.gz" for name in names[0]]
+    plain, packed = (open_run(tmp_path / name) for name in ("plain", "packed"))
+    for number in range(3):
+        ours, theirs = packed.lattice(number), plain.lattice(number)
+        assert (ours is None) == (theirs is None) == (number == 2)
+        if ours is not None and theirs is not None:
+            assert ours.strings() == theirs.strings()
+            assert (
+                gzip.decompress(packed.folder.lattice(number).read_bytes()) == plain.folder.lattice(number).read_bytes()
+            )
+    for name in ("best.txt", "nbest.txt", "results.jsonl"):
+        assert (tmp_path / "packed" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
+
+
+def test_a_run_is_gzipped_or_not_as_a_whole(tmp_path: Path) -> None:
+    bags = make_bags(["a b", "z"])
+    run(tmp_path, bags=bags, gzip=True)
+    first = {path: path.stat().st_mtime_ns for path in (tmp_path / "lattices").rglob("*.gz")}
+    run(tmp_path, bags=bags, gzip=True)  # it is there already
+    assert first == {path: path.stat().st_mtime_ns for path in (tmp_path / "lattices").rglob("*.gz")}
+    with pytest.raises(InputError, match="gzip is given only there"):
+        run(tmp_path, bags=bags)
+    run(tmp_path, bags=bags, overwrite=True)
+    assert not list((tmp_path / "lattices").rglob("*.gz"))

@@ -82,7 +82,9 @@ class TestAgainstBruteForce:
         lattice = result.lattice()
         assert lattice is not None
         assert {h.tokens[:i] for h in lattice.strings() for i in range(1, len(h.tokens) + 1)} >= prefixes
-        assert (lattice.num_states, lattice.num_arcs) == (result.nodes, result.arcs)
+        assert lattice.num_states <= result.nodes
+        assert lattice.num_arcs <= result.arcs
+        assert lattice.minimal().num_arcs == lattice.num_arcs
         assert lattice.best().cost == pytest.approx(result.cost, abs=1e-4)
 
     @many

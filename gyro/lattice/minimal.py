@@ -1,0 +1,111 @@
+"""The smallest lattice of the same strings at the same costs.
+
+minimise  join the states of an automaton from which the same strings follow at the same costs, but for a constant
+GRAIN     costs that differ by less may be taken for the same
+
+The costs count relative to the cheapest completion (they are *pushed*, as OpenFst calls it), so that the constant does
+not matter. It is then paid on the arcs into the joined state, not at the start as OpenFst has it: single precision
+rounds small costs on many arcs less than one large cost on the first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from gyro.lattice.strings import rest_costs
+
+# n-gram models add in single precision, so costs that should be equal differ by as much as this. Each word of a string
+# can move its cost by it, but most words do not.
+GRAIN = 2.0**-20
+
+Arcs = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
+
+
+def minimise(
+    source: NDArray[Any], word: NDArray[Any], target: NDArray[Any], cost: NDArray[Any], final: NDArray[Any]
+) -> Arcs:
+    """Source, word, target and cost of the arcs that remain, sorted by source and word; the cost of an end by state.
+
+    The start is state 0, arcs are sorted by source and lead to higher states, and so they do in the result. When no
+    state has two arcs of one word, and each is reached, no automaton of that kind has fewer states or arcs.
+
+    >>> columns = (np.array([0, 0, 1, 2]), np.array([0, 1, 2, 2]), np.array([1, 2, 3, 3]), np.array([0.5, 1, 2, 3.0]))
+    >>> [column.tolist() for column in minimise(*columns, np.array([np.inf, np.inf, np.inf, 0.0]))]
+    [[0, 0, 1], [0, 1, 2], [1, 1, 2], [-0.5, 1.0, 3.0], [inf, inf, 0.0]]
+    """
+    cost, final = cost.astype(np.float64), final.astype(np.float64)
+    rest = rest_costs(source, target, cost, final)
+    if ((np.diff(source) == 0) & (np.diff(word.astype(np.int64)) <= 0)).any():
+        order = np.lexsort((target, word, source))
+        source, word, target, cost = source[order], word[order], target[order], cost[order]
+    if not len(final) or rest[0] == np.inf:
+        return source[:0], word[:0], target[:0], cost[:0], final[:0]
+    alive = rest[target] != np.inf
+    if not alive.all():
+        source, word, target, cost = source[alive], word[alive], target[alive], cost[alive]
+    residual = np.rint((cost + rest[target] - rest[source]) / GRAIN).astype(np.int64)
+    at_end, ends = np.full(len(final), -1), final != np.inf
+    at_end[ends] = np.rint((final[ends] - rest[ends]) / GRAIN)
+    first = np.searchsorted(source, np.arange(len(final) + 1))
+    joined = _join(first, word.astype(np.int64), target, residual, at_end)
+    kept = joined == np.arange(len(final))
+    number = (np.cumsum(kept) - 1).astype(np.int32)
+    stays = kept[source]
+    source, word, target, cost = source[stays], word[stays], target[stays], cost[stays]
+    into = joined[target]
+    return number[source], word, number[into], cost + (rest[target] - rest[into]), final[kept]
+
+
+@njit(cache=True)
+def _join(first: Any, word: Any, target: Any, residual: Any, at_end: Any) -> Any:
+    """For each state the last one like it: with the same words at the same costs into states that are alike.
+
+    From the last state on, so that what an arc leads to is known.
+    """
+    states = len(at_end)
+    size = 2
+    while size < 2 * states:
+        size *= 2
+    slots = np.full(size, -1, np.int32)
+    last_slot = np.uint64(size - 1)
+    hashes = np.empty(states, np.uint64)
+    joined = np.empty(states, np.int32)
+    for state in range(states - 1, -1, -1):
+        mixed = mix(np.uint64(0), at_end[state])
+        for arc in range(first[state], first[state + 1]):
+            mixed = mix(mix(mix(mixed, word[arc]), joined[target[arc]]), residual[arc])
+        hashes[state] = mixed
+        slot = (mixed ^ (mixed >> np.uint64(32))) & last_slot
+        while slots[slot] >= 0 and not (
+            hashes[slots[slot]] == mixed and _alike(state, slots[slot], first, word, target, residual, at_end, joined)
+        ):
+            slot = (slot + np.uint64(1)) & last_slot
+        if slots[slot] < 0:
+            slots[slot] = state
+        joined[state] = slots[slot]
+    return joined
+
+
+@njit(cache=True)
+def mix(mixed: Any, value: Any) -> Any:
+    mixed = (mixed ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
+
+
+@njit(cache=True)
+def _alike(a: int, b: int, first: Any, word: Any, target: Any, residual: Any, at_end: Any, joined: Any) -> Any:
+    """Whether the arcs and ends of two states are the same."""
+    count = first[a + 1] - first[a]
+    if at_end[a] != at_end[b] or count != first[b + 1] - first[b]:
+        return False
+    for k in range(count):
+        one, other = first[a] + k, first[b] + k
+        if word[one] != word[other] or residual[one] != residual[other]:
+            return False
+        if joined[target[one]] != joined[target[other]]:
+            return False
+    return True

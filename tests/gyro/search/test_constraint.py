@@ -1,0 +1,51 @@
+"""Which annotated bags GYRO's own search takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gyro.errors import InputError
+from gyro.search.constraint import check_constraints
+from gyro.text.bag import Bag
+from gyro.text.bag_file import record_to_bag
+
+TOKENS = ["the", "cat", "sat"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("heads", [1, 2, -1]),
+        ("units", [[0, 1]]),
+        ("counts", [1, 2, 1]),
+        ("optional", [0]),
+        ("order", [[2, 0]]),
+        ("categories", [["NP/N"], None, None]),
+    ],
+)
+def test_constraints_are_refused_by_their_names(key: str, value: Any) -> None:
+    bag = record_to_bag({"id": "7", "tokens": TOKENS, key: value}, 1)
+    with pytest.raises(
+        InputError, match=rf"^bag '7': found the constraint {key}, .*; allowed are tokens, pos, labels,"
+    ):
+        check_constraints(bag)
+
+
+def test_lemmas_to_be_inflected_are_refused() -> None:
+    with pytest.raises(InputError, match="the constraint lemmas without tokens"):
+        check_constraints(record_to_bag({"lemmas": TOKENS}, 1))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"pos": ["DT", "NN", None], "labels": ["det", None, None], "lemmas": ["the", "cat", "sit"], "feats": ["_"] * 3},
+        {"units": [[0]], "order": [[2]], "counts": [1, 1, 1], "optional": [], "heads": [None] * 3},  # all say nothing
+    ],
+)
+def test_what_changes_no_order_passes(more: dict[str, Any]) -> None:
+    check_constraints(record_to_bag({"tokens": TOKENS, **more}, 1))
+    check_constraints(Bag(tuple(TOKENS)))
