@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+_COUNTS = (b"VmHWM:", b"RssFile:", b"RssShmem:")  # of /proc/self/status, in kilobytes
+
 
 def private_memory(process: psutil.Process) -> int:
     """Resident bytes apart from mapped files, which all workers share."""
@@ -28,8 +30,8 @@ def reset_peak() -> None:
 def peak_memory() -> int:
     """The highest private memory since `reset_peak`; where the system does not tell, the present one."""
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in lines if line.endswith(" kB")}
-        return (kilobytes["VmHWM"] - kilobytes["RssFile"] - kilobytes["RssShmem"]) * 1024
-    except (OSError, KeyError):
+        status = Path("/proc/self/status").read_bytes()
+        highest, *mapped = (int(status.split(name, 1)[1].split(None, 1)[0]) for name in _COUNTS)
+        return (highest - sum(mapped)) * 1024
+    except (OSError, IndexError):
         return private_memory(psutil.Process())

@@ -1,9 +1,10 @@
 """The options of commands that read lattices, and those of runs made of them.
 
 LATTICES             what may stand for lattices, for help lines
-open_source          the lattices, of which there must be some
-add_batch_arguments  processes, length of n-best lists, overwriting
-batch_options        what they say, for `gyro.run.batch.run_batch`
+open_source          the lattices, or a range of them, of which there must be some
+add_batch_arguments  processes, length of n-best lists, limits, overwriting, retrying
+limits_of            the limits of time and memory that they set
+batch_options        all that they say, for `gyro.run.batch.run_batch`
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from gyro.errors import InputError
+from gyro.notation import parse_size, parse_slice
 
 if TYPE_CHECKING:
     from rescoring.source import LatticeSource
@@ -19,20 +21,32 @@ if TYPE_CHECKING:
 LATTICES = "the folder of a run, a folder of .fst files, one such file, or an n-best list (.txt, .nbest, .jsonl)"
 
 
-def open_source(path: str) -> LatticeSource:
+def open_source(path: str, range: str | None = None) -> LatticeSource:
     from rescoring.source import open_lattices
 
     source = open_lattices(path)
+    if range:
+        source = source.part(*parse_slice(range))
     if not len(source):
-        raise InputError("no lattices", path=path)
+        raise InputError("no lattices in that range" if range else "no lattices", path=path)
     return source
 
 
 def add_batch_arguments(parser: argparse.ArgumentParser, nbest_help: str = "length of n-best lists") -> None:
     parser.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument("--range", metavar="A:B", help="only these lattices, counted from 1, like 1:100")
     parser.add_argument("-n", "--nbest", type=int, default=100, metavar="N", help=f"{nbest_help} (default 100)")
+    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds a lattice (default: no limit)")
+    parser.add_argument("--memory-limit", metavar="SIZE", help="memory a process, like 4G (default: no limit)")
     parser.add_argument("--overwrite", action="store_true", help="start anew in a folder that holds another run")
+    parser.add_argument("--retry-failed", action="store_true", help="try again what failed in an earlier start")
+
+
+def limits_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    size = arguments.memory_limit
+    return {"time_limit": arguments.time_limit, "memory_limit": None if size is None else parse_size(size)}
 
 
 def batch_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    return {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite")}
+    names = ("jobs", "nbest", "overwrite", "retry_failed")
+    return {name: getattr(arguments, name) for name in names} | limits_of(arguments)

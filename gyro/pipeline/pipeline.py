@@ -130,7 +130,7 @@ class Pipeline:
 
     def generate(self) -> Summary:
         generator = Generator(open_index(self.index), load_language_model(str(self.model)), self.config.generate)
-        summary = generator.run(list(read_bags(self.bags)), self.generated, **self._batch())
+        summary = generator.run(read_bags(self.bags), self.generated, **self._batch())
         self._score(f"first pass, {generator.model.order}-gram", self.generated, gives_lattices=True)
         return summary
 

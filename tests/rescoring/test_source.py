@@ -52,7 +52,7 @@ def test_a_run(tmp_path: Path) -> None:
     bags = [Bag(("b", "a"), id="7", reference=("b", "a")), Bag(("fail",), id="8"), Bag(("c",), id="9")]
     source = open_lattices(make_run(tmp_path / "run", bags))
     assert strings(source) == {"7": {("b", "a"): 1.0}, "8": None, "9": {("c",): 1.0}}
-    assert [item.bag for item in source] == bags == source.bags()
+    assert [item.bag for item in source] == bags == list(source.bags())
     assert [item.reference for item in source] == [("b", "a"), None, None]
     assert source.words() == {"a", "b", "c", "fail"}
     other = open_lattices(make_run(tmp_path / "other", bags[:1]))
@@ -68,7 +68,7 @@ def test_a_folder_of_files_in_the_order_of_their_numbers(tmp_path: Path) -> None
     assert [item.id for item in source] == ["1", "2", "10", "x-3", "x-12"]
     assert strings(source)["2"] == {("w2", "end"): 1.0}
     assert source.words() == {"w1", "w2", "w10", "wx-3", "wx-12", "end"}
-    assert source.bags() == [Bag((), id=item.id) for item in source]
+    assert list(source.bags()) == [Bag((), id=item.id) for item in source]
     assert [item.id for item in source[1:3]] == ["2", "10"]
     before = source.signature
     write(tmp_path / "1.fst", "other words")

@@ -22,6 +22,7 @@ from gyro.lattice.lattice import Hypothesis
 from gyro.lattice.nbest import read_jsonl, read_moses
 from gyro.run.batch import Summary, run_batch, write_nbest
 from gyro.run.folder import open_run
+from gyro.run.journal import Journal
 from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
 from tests.orders import failed, ordered
@@ -142,7 +143,7 @@ def test_the_folder_tells_how_it_was_made(finished: Path) -> None:
     assert [line["id"] for line in times] == [bag.id for bag in make_bags()]
     assert all(line["seconds"] >= 0 and line["memory"] >= 0 for line in times)
     assert not list(finished.rglob("*.tmp"))
-    assert not (finished / "journal.jsonl").exists()
+    assert not (finished / "journal").exists()
 
 
 def test_references_are_written_when_all_bags_have_them(tmp_path: Path) -> None:
@@ -392,14 +393,21 @@ def test_killed_at_random_moments_and_resumed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("keep", [0, 1, 3])
-def test_half_written_journal_line_is_dropped(copied: Path, tmp_path: Path, keep: int) -> None:
+@pytest.mark.parametrize("lost", [1, 9, 400])
+def test_half_a_record_at_the_end_of_the_journal_is_dropped(copied: Path, keep: int, lost: int) -> None:
     expected = contents(copied)
     results, times = lines(copied / "results.jsonl"), lines(copied / "times.jsonl")
-    journal = [
-        json.dumps({"bag": n, "result": r, "seconds": t["seconds"], "memory": t["memory"]}) + "\n"
-        for n, (r, t) in enumerate(zip(results, times, strict=True))
-    ]
-    (copied / "journal.jsonl").write_text("".join(journal[:keep]) + journal[keep][:-9])
+    places = [0]
+    with Journal(copied / "journal", len(TEXTS)) as journal:
+        for number, (result, spent) in enumerate(zip(results, times, strict=True)):
+            list_of = [expected[name].splitlines(keepends=True) for name in ("nbest.txt", "nbest.jsonl")]
+            moses = b"".join(line for line in list_of[0] if line.startswith(b"%d |||" % number))
+            jsonl = b"".join(line for line in list_of[1] if json.loads(line)["id"] == result["id"])
+            best = expected["best.txt"].splitlines(keepends=True)[number]
+            journal.append(number, result, spent["seconds"], spent["memory"], 5, (best, moses, jsonl))
+            journal.commit()
+            places.append((copied / "journal").stat().st_size)
+    os.truncate(copied / "journal", max(places[keep], places[keep + 1] - lost))
     for name in ("results.jsonl", "times.jsonl", "best.txt", "nbest.txt"):
         (copied / name).unlink()
     log = io.StringIO()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gyro.errors import InputError
-from gyro.run.folder import Entry, Journal, RunFolder, labels, open_run, words_of
+from gyro.run.folder import Entry, RunFolder, labels, open_run, words_of
 from gyro.run.outcome import Outcome
 from gyro.text.bag import Bag
 from gyro.text.bag_file import read_bags, record_to_bag
@@ -19,12 +19,13 @@ BAGS = [Bag(("b", "a", "b"), id="1"), Bag(("c",), id="2")]
 FAILED = Outcome.failed(BAGS[0], "no parse")
 
 
-def start(path: Path, **options: Any) -> dict[int, Entry]:
+def start(path: Path, **options: Any) -> list[Entry]:
     """What every start of a run does first."""
     folder = RunFolder(path)
     with folder.locked():
-        folder.prepare(BAGS, {"beta": 10}, 5, {"time_limit": 1.0}, overwrite=options.get("overwrite", False))
-        return folder.read_entries(BAGS)
+        inputs = folder.prepare(BAGS, {"beta": 10}, 5, {"time_limit": 1.0}, overwrite=options.get("overwrite", False))
+        assert list(inputs.bags) == BAGS
+        return list(folder.entries())
 
 
 def files(path: Path) -> dict[str, bytes]:
@@ -32,7 +33,7 @@ def files(path: Path) -> dict[str, bytes]:
 
 
 def test_a_new_folder(tmp_path: Path) -> None:
-    assert start(tmp_path / "deep" / "run") == {}
+    assert start(tmp_path / "deep" / "run") == []
     written = files(tmp_path / "deep" / "run")
     assert sorted(written) == [".lock", "bags.jsonl", "run.json", "words.syms"]
     assert written["words.syms"] == b"<eps>\t0\na\t1\nb\t2\nc\t3\n"
@@ -44,17 +45,6 @@ def test_a_new_folder(tmp_path: Path) -> None:
 def test_labels_of_a_run() -> None:
     assert words_of(BAGS) == {"a", "b", "c"}
     assert labels(["c", "a", "b", "a"]) == {"a": 1, "b": 2, "c": 3}
-
-
-def test_journal_is_read_back(tmp_path: Path) -> None:
-    start(tmp_path)
-    failed, ok = Entry(FAILED, 0.5, 100), Entry(Outcome.ordered(BAGS[1], 2.5), 0.25, 7)
-    with Journal(RunFolder(tmp_path)) as journal:
-        journal.append(1, ok)
-        journal.append(0, failed)
-    assert start(tmp_path) == {0: failed}  # the other has no lattice
-    RunFolder(tmp_path).lattice(1).write_bytes(b"")
-    assert start(tmp_path) == {0: failed, 1: ok}
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -111,8 +101,6 @@ def test_two_runs_cannot_share_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("journal.jsonl", "nonsense\n", r"journal.jsonl:1: found a line that is not JSON"),
-        ("journal.jsonl", '{"bag": 0}\n', r"journal.jsonl:1: found a line that is no result of a bag"),
         ("results.jsonl", "[1]\n", r"results.jsonl:1: found JSON that is not an object"),
         ("results.jsonl", '{"id": "b1"}\n', r"results.jsonl:1: found no result of a bag: status: Field required"),
     ],
