@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from gyro.errors import GyroError, InputError, MachineError
-from gyro.files import write_atomically
+from gyro.files import sync_file_system, write_atomically
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import WRITERS, cost_feature, entries, read_moses
 from gyro.pool import Failure, run_tasks
@@ -41,9 +41,11 @@ Work = Callable[[int, Bag], Ordering | Outcome]
 # The named scores of each hypothesis in the n-best list of a bag, given by its number: higher is better.
 Features = Callable[[int, Sequence[Hypothesis]], Sequence[Mapping[str, float]]]
 
-# Results are put on the disk together, after so many seconds or of so many bags.
+# Results are put on the disk together, after so many seconds, and longer where the disk is slow: that may take a share
+# of the time, no more.
 _COMMIT_SECONDS = 0.25
-_COMMIT_BAGS = 256
+_COMMIT_SHARE = 0.1
+_LISTS_TOGETHER = 256
 
 
 def run_batch(
@@ -82,6 +84,7 @@ def run_batch(
             batch = _Batch(run, inputs, journal, work, features or _cost_features, nbest, jobs)
             batch.take_over()
             batch.order(limits, retry_failed, log or sys.stderr)
+        sync_file_system(run.path)  # what takes the journal's place is on the disk before that goes
         run.journal.unlink()
         run.remove_temporaries()
         return summarise(run.path, run.entries())
@@ -165,7 +168,7 @@ class _Batch:
         for made, (number, texts) in enumerate(progress.over(self._made_lists(lists), "n-best lists", len(lists)), 1):
             known = journal.read(number).entry
             journal.append(number, known.outcome.to_json(), known.seconds, known.memory, self.nbest, texts)
-            if made % _COMMIT_BAGS == 0:
+            if made % _LISTS_TOGETHER == 0:
                 journal.commit()
         journal.commit()
         self._assemble(progress)
@@ -178,16 +181,18 @@ class _Batch:
 
     def _search(self, todo: Sequence[int], limits: Mapping[str, Any], progress: Progress) -> None:
         """Work on the bags that are to do; what came of each is on the disk before it is shown."""
-        journal, last = self.journal, time.monotonic()
+        journal, due = self.journal, 0.0
         shown: list[tuple[dict[str, Any], int, float]] = []
 
         def commit() -> None:
-            nonlocal last
+            nonlocal due
+            begin = time.monotonic()
             journal.commit()
             for facts in shown:
                 progress.show(*facts)
             shown.clear()
-            last = time.monotonic()
+            now = time.monotonic()
+            due = now + max(_COMMIT_SECONDS, (now - begin) / _COMMIT_SHARE)
 
         try:
             for number, result, seconds, memory in run_tasks(todo, self._order, jobs=self.jobs, idle=commit, **limits):
@@ -201,7 +206,7 @@ class _Batch:
                 best, moses, jsonl = (text.encode() for text in lists)
                 journal.append(number, outcome, seconds, memory, self.nbest, (best, moses, jsonl))
                 shown.append((outcome, tokens, seconds))
-                if len(shown) >= _COMMIT_BAGS or time.monotonic() > last + _COMMIT_SECONDS:
+                if time.monotonic() > due:
                     commit()
         except BaseException:
             with suppress(GyroError, OSError):  # what ended the run is told, and what is lost is made again
@@ -210,7 +215,7 @@ class _Batch:
         commit()
 
     def _order(self, number: int) -> list[Any]:
-        """In the worker: order a bag and put its lattice on the disk; outcome, tokens and lists go to the parent."""
+        """In the worker: order a bag and write its lattice; outcome, tokens and lists go to the parent."""
         bag = self.inputs.bags[number]
         found = self.work(number, bag)
         if isinstance(found, Outcome):
@@ -257,15 +262,10 @@ def _no_lists(outcome: Outcome, bag: Bag) -> list[Any]:
 
 
 def _write_lattice(lattice: Lattice, path: Path, label_of: Mapping[str, int]) -> None:
-    """Put a lattice on the disk; that it cannot be written is no fault of the bag's."""
+    """Write a lattice; that it cannot be written is no fault of the bag's. The journal's commit puts it on the disk."""
     try:
         path.parent.mkdir(exist_ok=True)
         lattice.write(path, label_of)
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
     except OSError as error:
         raise MachineError(f"{path}: cannot write: {error.strerror}") from error
     except InputError as error:

@@ -18,6 +18,7 @@ from typing import Annotated, Any, NamedTuple, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gyro.errors import InputError, MachineError
+from gyro.files import sync_file_system
 from gyro.run.folder import Entry, to_line
 from gyro.run.outcome import Outcome
 
@@ -130,12 +131,13 @@ class Journal:
         self._end += len(record)
 
     def commit(self) -> None:
-        """Put what was appended on the disk; after an error, nothing of it is there."""
+        """Put what was appended on the disk, after all that it tells of; after an error, nothing of it is there."""
         if not self._pending:
             return
         data = memoryview(b"".join(self._pending))
         before = self._end - len(data)
         try:
+            sync_file_system(self.path.parent)
             while data:
                 data = data[os.write(self._file, data) :]
             os.fsync(self._file)
