@@ -19,7 +19,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import IO, Any
 
 from gyro.errors import GyroError, InputError, MachineError
@@ -222,7 +221,7 @@ class _Batch:
             return _no_lists(found, bag)
         if found.lattice.empty():
             return _no_lists(Outcome.failed(bag, "no order was found"), bag)
-        _write_lattice(found.lattice, self.run.lattice(number), self.inputs.labels)
+        _write_lattice(found.lattice, self.run, number, self.inputs.labels)
         return [found.outcome.to_json(), len(bag), self._lists(number, bag.id, found.lattice)]
 
     def _lists(self, number: int, id: str, lattice: Lattice) -> list[str]:
@@ -261,10 +260,12 @@ def _no_lists(outcome: Outcome, bag: Bag) -> list[Any]:
     return [outcome.to_json(), len(bag), [text.decode() for text in NO_LISTS]]
 
 
-def _write_lattice(lattice: Lattice, path: Path, label_of: Mapping[str, int]) -> None:
+def _write_lattice(lattice: Lattice, run: RunFolder, number: int, label_of: Mapping[str, int]) -> None:
     """Write a lattice; that it cannot be written is no fault of the bag's. The journal's commit puts it on the disk."""
+    path = run.lattice(number)
     try:
-        path.parent.mkdir(exist_ok=True)
+        if path.parent != run.lattices:
+            path.parent.mkdir(exist_ok=True)
         lattice.write(path, label_of)
     except OSError as error:
         raise MachineError(f"{path}: cannot write: {error.strerror}") from error

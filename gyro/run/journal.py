@@ -55,7 +55,10 @@ class Journal:
         self.path = path
         self._places, self._nbest, self._is_ok = array("q", [-1]) * bags, array("q", [0]) * bags, bytearray(bags)
         self._pending: list[bytes] = []
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
+        except OSError as error:
+            raise InputError(f"cannot write: {error.strerror}", path=path) from error
         self._end = self._scan()
         self._reader = path.open("rb")
 

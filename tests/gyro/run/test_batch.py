@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import io
 import json
-import multiprocessing
 import os
-import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -306,90 +303,6 @@ def test_work_knows_the_number_and_words_need_no_bags(tmp_path: Path) -> None:
     assert open_run(tmp_path / "run").best() == ["y x y", "x y"]
     assert (tmp_path / "run" / "words.syms").read_text() == "<eps>\t0\nx\t1\ny\t2\nz\t3\n"
     assert "id=one ok cost 1.00" in log.getvalue()
-
-
-# ---- kills
-
-
-def die_at(step: int, after: bool, folder: Path) -> None:
-    """Run the batch in this process and kill it at one of the calls that change the folder."""
-    me, count = os.getpid(), 0
-
-    def deadly(call: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            nonlocal count
-            if os.getpid() != me:
-                return call(*args, **kwargs)
-            count += 1
-            if count == step and not after:
-                os.kill(me, signal.SIGKILL)
-            mine = count == step
-            try:
-                return call(*args, **kwargs)
-            finally:
-                if mine:
-                    os.kill(me, signal.SIGKILL)
-
-        return wrapped
-
-    for name in ("replace", "unlink", "fsync", "mkdir", "truncate"):
-        setattr(os, name, deadly(getattr(os, name)))
-    run(folder, bags=make_bags(TEXTS[:4]), jobs=2)
-
-
-@pytest.mark.parametrize("after", [False, True])
-def test_killed_at_every_step_and_resumed(tmp_path: Path, after: bool) -> None:
-    bags = make_bags(TEXTS[:4])
-    run(tmp_path / "whole", bags=bags)
-    expected = contents(tmp_path / "whole")
-    for step in range(1, 100):
-        folder = tmp_path / str(step)
-        process = multiprocessing.get_context("fork").Process(target=die_at, args=(step, after, folder))
-        process.start()
-        process.join()
-        run(folder, bags=bags)
-        assert contents(folder) == expected, step
-        if process.exitcode == 0:
-            break
-        assert process.exitcode == -signal.SIGKILL
-    assert step > 15
-
-
-SCRIPT = """
-import sys, time
-sys.path.insert(0, sys.argv[2])
-import test_batch
-
-def slowly(number, bag):
-    time.sleep(0.02 * (int(bag.id[1:]) % 4))
-    return test_batch.order(bag)
-
-test_batch.run(sys.argv[1], bags=test_batch.make_bags(test_batch.MANY), work=slowly, jobs=3, log=sys.stderr)
-"""
-MANY = [" ".join(random.Random(seed).choices([*"abcde", "fail"], k=seed % 5 + 1)) for seed in range(40)]
-
-
-def test_killed_at_random_moments_and_resumed(tmp_path: Path) -> None:
-    run(tmp_path / "whole", bags=make_bags(MANY))
-    folder, chance = tmp_path / "run", random.Random(7)
-    command = [sys.executable, "-c", SCRIPT, str(folder), str(Path(__file__).parent)]
-    kills = 0
-    while True:
-        process = subprocess.Popen(command, stderr=subprocess.PIPE)
-        assert process.stderr is not None
-        process.stderr.readline()  # the first bag has ended, or the run
-        time.sleep(chance.uniform(0, 0.15))
-        process.kill()
-        process.communicate()
-        if process.returncode == 0:
-            break
-        assert process.returncode == -signal.SIGKILL
-        kills += 1
-        if kills == 4:
-            run(folder, bags=make_bags(MANY), jobs=2)
-            break
-    assert kills >= 2
-    assert contents(folder) == contents(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("keep", [0, 1, 3])
