@@ -172,6 +172,19 @@ def test_limits_leave_their_reason(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "best.txt").read_text() == "\n\n"
 
 
+def test_a_thousand_lattices_and_more_are_in_folders(tmp_path: Path) -> None:
+    bags = make_bags([f"w{number}" for number in range(1003)])
+    assert run(tmp_path / "run", bags=bags, jobs=2, nbest=1).ok == 1003
+    names = [str(path.relative_to(tmp_path / "run" / "lattices")) for path in (tmp_path / "run").rglob("*.fst")]
+    assert len(names) == 1003
+    assert [name for name in sorted(names) if "/" in name] == [f"001/00100{number}.fst" for number in range(4)]
+    made = open_run(tmp_path / "run")
+    assert made.lattice(1002).best().tokens == ("w1002",)  # type: ignore[union-attr]
+    assert made.best() == [bag.tokens[0] for bag in bags]
+    run(tmp_path / "run", bags=make_bags(["a", "b"]), overwrite=True)
+    assert sorted(path.name for path in (tmp_path / "run" / "lattices").iterdir()) == ["000001.fst", "000002.fst"]
+
+
 # ---- summary and log
 
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,54 @@ def test_a_new_folder(tmp_path: Path) -> None:
     assert written["bags.jsonl"] == b'{"id": "1", "tokens": ["a", "b", "b"]}\n{"id": "2", "tokens": ["c"]}\n'
     with pytest.raises(InputError, match="the run is not finished"):
         open_run(tmp_path / "deep" / "run")
+
+
+def test_bags_are_not_held_in_memory(tmp_path: Path) -> None:
+    alive: list[weakref.ref[Bag]] = []
+
+    def stream() -> Iterator[Bag]:
+        for number in range(300):
+            bag = Bag(("a", "b"), id=str(number))
+            alive.append(weakref.ref(bag))
+            yield bag
+            assert sum(reference() is not None for reference in alive) <= 2
+
+    folder = RunFolder(tmp_path)
+    with folder.locked():
+        inputs = folder.prepare(stream(), {}, 1, {}, overwrite=False)
+    assert [bag.id for bag in inputs.bags] == [str(number) for number in range(300)]
+
+
+def test_an_error_in_the_bags_leaves_no_new_folder(tmp_path: Path) -> None:
+    def stream() -> Iterator[Bag]:
+        yield BAGS[0]
+        raise InputError("found a bad line")
+
+    with pytest.raises(InputError, match="found a bad line"), (folder := RunFolder(tmp_path / "run")).locked():
+        folder.prepare(stream(), {}, 1, {}, overwrite=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_is_no_folder_for_lattices(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    start(tmp_path / "run")
+    (tmp_path / "run" / "lattices").rmdir()
+    (tmp_path / "run" / "lattices").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="lattices: found a link"):
+        start(tmp_path / "run")
+
+
+def test_runs_of_earlier_versions_are_read_or_overwritten(tmp_path: Path) -> None:
+    start(tmp_path)
+    told = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps({**told, "format": "gyro-run-1"}))
+    for name in ("times.jsonl", "best.txt", "nbest.txt", "nbest.jsonl"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "results.jsonl").write_text(2 * (json.dumps(FAILED.to_json()) + "\n"))
+    assert open_run(tmp_path).folder.lattice(1000) == tmp_path / "lattices" / "001001.fst"
+    with pytest.raises(InputError, match='format is "gyro-run-1" there and "gyro-run-2" here'):
+        start(tmp_path)
+    assert start(tmp_path, overwrite=True) == []
 
 
 def test_labels_of_a_run() -> None:
