@@ -60,6 +60,24 @@ def test_a_run(tmp_path: Path) -> None:
     assert source.signature == open_lattices(str(tmp_path / "run")).signature
 
 
+def test_the_lattices_of_a_large_run_are_in_folders(tmp_path: Path) -> None:
+    for name in ("000999.fst", "001/001000.fst", "001/001001.fst", "1000/1000000.fst", "old/000002.fst"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / name, f"w{Path(name).stem}")
+    assert [item.id for item in open_lattices(tmp_path)] == ["000999", "001000", "001001", "1000000"]
+
+
+def test_a_part_of_a_source(tmp_path: Path) -> None:
+    bags = [Bag(tuple(text.split()), id=text) for text in ("a b", "c", "d e")]
+    source = open_lattices(make_run(tmp_path / "run", bags))
+    part = source.part(2, 3)
+    assert [item.id for item in part] == ["c", "d e"]
+    assert (part.words(), part.first, part.whole) == ({"c", "d", "e"}, 1, source)
+    assert len(source.part(4, None)) == 0
+    write(tmp_path / "run" / "lattices" / "000009.fst", "x y")
+    assert open_lattices(tmp_path / "run" / "lattices").part(4, 4).words() == {"x", "y"}
+
+
 def test_a_folder_of_files_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     for name in ("10.fst", "2.fst.gz", "1.fst", "x-3.fst", "x-12.fst"):
         write(tmp_path / name, f"w{name.split('.')[0]} end")
