@@ -22,8 +22,8 @@ from gyro.run.folder import open_run
 from gyro.text.bag import Bag
 
 
-def run(pipeline: Pipeline) -> None:
-    """Every stage; those whose table the configuration lacks do nothing."""
+def run(pipeline: Pipeline) -> int:
+    """Every stage; those whose table the configuration lacks do nothing. 1 when bags failed in one of them."""
     pipeline.prepare()
     pipeline.tokenise_text()
     pipeline.make_index()
@@ -33,6 +33,7 @@ def run(pipeline: Pipeline) -> None:
     summary = pipeline.generate()
     pipeline.rescore()
     report(pipeline, summary)
+    return 1 if any(stage.failed for stage in pipeline.stages) else 0
 
 
 def report(pipeline: Pipeline, summary: Summary) -> None:
@@ -48,7 +49,9 @@ def report(pipeline: Pipeline, summary: Summary) -> None:
     width = max(len(stage.name) for stage in pipeline.stages)
     print(f"{'stage':<{width}}  {'BLEU':>6}  exact match")
     for stage in pipeline.stages:
-        print(f"{stage.name:<{width}}  {stage.evaluation['bleu']:6.2f}  {stage.evaluation['exact_match']:9.2f} %")
+        told = f"{stage.evaluation['bleu']:6.2f}  {stage.evaluation['exact_match']:9.2f} %"
+        failed = f"{stage.failed} of {stage.evaluation.sentences} bags failed: scored as empty" if stage.failed else ""
+        print(f"{stage.name:<{width}}  {told}  {failed}".rstrip())
     print(f"\n{first.name}, by size\n", first.evaluation.text(), sep="\n")
     print(f"\n{summary.text()}\n")
     print(f"lattices       {generated / 'lattices'} (OpenFst binaries; symbols in words.syms)")
@@ -66,7 +69,7 @@ def print_example(bag: Bag, best: str) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command: 0, 2 for a mistake of the user's."""
+    """The command: 0, 1 when some bags failed, 2 for a mistake of the user's or a fault of the machine."""
     parser = argparse.ArgumentParser(
         description="Run index, models, generation, rescoring and scoring from one TOML file."
     )
@@ -82,11 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(BUILT_IN, end="")
         return 0
 
-    def work() -> int:
-        run(Pipeline(load_config(*arguments.config)))
-        return 0
-
-    return exit_code("run_pipeline", work)
+    return exit_code("run_pipeline", lambda: run(Pipeline(load_config(*arguments.config))))
 
 
 if __name__ == "__main__":

@@ -3,15 +3,24 @@
 GyroError      the root: one line that says what was found and what is allowed
 InputError     a file or value that cannot be used, with its place
 ResourceError  a time or memory limit that was reached
+MachineError   a fault of the machine: a full disk, a permission, too many open files
+machine_fault  the fault of the machine that an error comes from, if there is one
 exit_code      run a program's work and turn what it raises into one line and an exit code: the one place for that
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
 from os import PathLike
+
+# Disks, permissions, open files and memory: an OSError with one of these says nothing about the input.
+_FAULTS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.ENODEV, errno.ESTALE}
+    | {errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+)
 
 
 class GyroError(Exception):
@@ -32,6 +41,24 @@ class InputError(GyroError):
 
 class ResourceError(GyroError):
     """A limit on time or memory was reached; the work can be tried again with a higher one."""
+
+
+class MachineError(GyroError):
+    """A fault of the machine: the same work may well be done once it is mended."""
+
+
+def machine_fault(error: BaseException | None) -> OSError | None:
+    """The fault of the machine that an error comes from; None when it is about something else.
+
+    >>> machine_fault(OSError(errno.ENOSPC, "No space left on device"))
+    OSError(28, 'No space left on device')
+    >>> machine_fault(FileNotFoundError(errno.ENOENT, "No such file or directory"))
+    """
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _FAULTS:
+            return error
+        error = error.__cause__
+    return None
 
 
 def exit_code(program: str, work: Callable[[], int]) -> int:

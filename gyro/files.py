@@ -3,14 +3,17 @@
 write_atomically  open a temporary name beside the target; rename it when the block ends without an error
 write_text        the same for a string
 write_json        the same for a JSON value, with sorted keys so that equal values give equal bytes
+sync_file_system  wait until all that was written near a path is on the disk
 read_json         read a JSON object, or say in one line why not
 parse_object      the same for one line of a JSON Lines file
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +50,24 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_json(path: str | os.PathLike[str], value: object) -> None:
     """Write a JSON value at once; equal values give equal bytes."""
     write_text(path, json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n")
+
+
+def sync_file_system(path: str | os.PathLike[str]) -> None:
+    """Wait until all that was written in the file system of this folder is on the disk.
+
+    For many files this is one wait of the disk, where a sync of each would be as many.
+    """
+    if sys.platform != "linux":
+        os.sync()
+        return
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.syncfs(folder) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), str(path))
+    finally:
+        os.close(folder)
 
 
 def read_json(path: str | os.PathLike[str]) -> dict[str, Any]:

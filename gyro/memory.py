@@ -7,10 +7,12 @@ peak_memory     the highest private memory of this process since then
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
-from pathlib import Path
 
 import psutil
+
+_COUNTS = (b"VmHWM:", b"RssFile:", b"RssShmem:")  # of /proc/self/status, in kilobytes
 
 
 def private_memory(process: psutil.Process) -> int:
@@ -22,14 +24,22 @@ def private_memory(process: psutil.Process) -> int:
 def reset_peak() -> None:
     """Let Linux count the process' highest memory from here on."""
     with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
+        file = os.open("/proc/self/clear_refs", os.O_WRONLY)
+        try:
+            os.write(file, b"5")
+        finally:
+            os.close(file)
 
 
 def peak_memory() -> int:
     """The highest private memory since `reset_peak`; where the system does not tell, the present one."""
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
-        kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in lines if line.endswith(" kB")}
-        return (kilobytes["VmHWM"] - kilobytes["RssFile"] - kilobytes["RssShmem"]) * 1024
-    except (OSError, KeyError):
+        file = os.open("/proc/self/status", os.O_RDONLY)
+        try:
+            status = os.read(file, 1 << 16)
+        finally:
+            os.close(file)
+        highest, *mapped = (int(status.split(name, 1)[1].split(None, 1)[0]) for name in _COUNTS)
+        return (highest - sum(mapped)) * 1024
+    except (OSError, IndexError):
         return private_memory(psutil.Process())

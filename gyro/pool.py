@@ -8,6 +8,8 @@ Failure       why a task has no result, in one line
 Workers are forked, so they share the parent's mapped index and model. The tasks of `run_tasks` they see without any
 transport: only the number of a task goes to a worker, and JSON comes back. Memory is what the worker has taken since it
 was forked: mapped files and what the parent had loaded before are shared and do not count.
+
+A fault of the machine (a full disk, a permission) is no property of a task: it ends the work as a MachineError.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from multiprocessing.connection import Connection, wait
 from queue import SimpleQueue
 from typing import Generic, NamedTuple, TypeVar
 
-from gyro.errors import GyroError, InputError, ResourceError
+from gyro.errors import GyroError, InputError, MachineError, ResourceError
 from gyro.memory import peak_memory, reset_peak
 from gyro.worker import Worker, Workers, answer
 
@@ -34,6 +36,9 @@ R = TypeVar("R")
 
 _POLL_SECONDS = 0.05
 _TASKS_AHEAD = 2  # for each process of a stream: one to work on, one at hand
+# Quick tasks are given ahead, about so many seconds of them, so that a worker need not wait while the parent writes.
+_SECONDS_AHEAD = 0.05
+_MOST_AHEAD = 16
 
 
 @dataclass(frozen=True)
@@ -59,22 +64,25 @@ def run_tasks(
     jobs: int = 1,
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    idle: Callable[[], None] = lambda: None,
 ) -> Iterator[Ended[T, R]]:
     """Yield the end of every task, in the order in which they end; `work` returns a JSON value.
 
     >>> sorted(end.result for end in run_tasks([1, 2, 3], lambda n: n * n, jobs=2))
     [1, 4, 9]
 
-    A task over a limit is killed and reported as a Failure, like one that raises or whose process dies.
+    A task over a limit is killed and reported as a Failure, like one that raises or whose process dies. `idle` is
+    called whenever no task has ended for a moment.
     """
     if jobs < 1:
         raise InputError(f"found {jobs} jobs; 1 or more are allowed")
     for name, limit in (("time limit", time_limit), ("memory limit", memory_limit)):
         if limit is not None and not limit > 0:
             raise InputError(f"found a {name} of {limit}; a number above 0 is allowed")
-    pool = _Pool(list(tasks), work, time_limit, memory_limit)
+    known = tasks if isinstance(tasks, Sequence) else list(tasks)
+    pool = _Pool(known, work, time_limit, memory_limit)
     try:
-        yield from pool.run(jobs)
+        yield from pool.run(jobs, idle)
     finally:
         pool.kill()
 
@@ -98,7 +106,7 @@ def stream_tasks(tasks: Iterable[T], work: Callable[[T], R], *, jobs: int) -> It
 
 
 class _Pool(Workers, Generic[T, R]):
-    """Workers that get the numbers of tasks, one at a time, and are ended at a limit."""
+    """Workers that get the numbers of tasks, quick ones a few at a time, and are ended at a limit."""
 
     def __init__(
         self, tasks: Sequence[T], work: Callable[[T], R], time_limit: float | None, memory_limit: int | None
@@ -108,33 +116,41 @@ class _Pool(Workers, Generic[T, R]):
         self.work = work
         self.time_limit = time_limit
         self.memory_limit = memory_limit
+        self.waiting = iter(range(len(tasks)))
+        self.returned: deque[int] = deque()  # of workers that ended before they came to them
 
-    def run(self, jobs: int) -> Iterator[Ended[T, R]]:
-        waiting = iter(range(len(self.tasks)))
-        for task in (next(waiting, -1) for _ in range(min(jobs, len(self.tasks)))):
-            self.fork().assign(task)
+    def run(self, jobs: int, idle: Callable[[], None]) -> Iterator[Ended[T, R]]:
+        self._give_out(jobs)
         next_look = 0.0
         while any(worker.busy for worker in self.workers):
             ready = wait([worker.pipe for worker in self.workers if worker.busy], _POLL_SECONDS)
+            if not ready:
+                idle()
             ended = [self._collect(worker) for worker in list(self.workers) if worker.pipe in ready]
             if time.monotonic() >= next_look:
                 ended += [end for worker in list(self.workers) if (end := self._look_at(worker))]
                 next_look = time.monotonic() + _POLL_SECONDS
-            for _ in ended:
-                if (task := next(waiting, -1)) >= 0:
-                    self._give(task)
+            self._give_out(jobs)
             yield from ended
 
-    def _give(self, task: int) -> None:
-        """Hand a task to an idle worker, or to a new one when that has died meanwhile."""
-        idle = next((worker for worker in self.workers if not worker.busy), None)
-        try:
-            (idle or self.fork()).assign(task)
-        except OSError:
-            if idle is None:
-                raise
-            self.remove(idle)
+    def _give_out(self, jobs: int) -> None:
+        """Give every worker as many tasks as it should have at hand; those that have died meanwhile are replaced."""
+        while len(self.workers) < jobs and (task := self._next_task()) >= 0:
             self.fork().assign(task)
+        for worker in list(self.workers):
+            while len(worker.tasks) <= worker.ahead and (task := self._next_task()) >= 0:
+                try:
+                    worker.assign(task)
+                except OSError:
+                    self.returned.append(task)
+                    if worker.busy:
+                        break  # its pipe tells how it died
+                    self.remove(worker)
+                    self.fork().assign(self.returned.pop())
+                    break
+
+    def _next_task(self) -> int:
+        return self.returned.popleft() if self.returned else next(self.waiting, -1)
 
     def _collect(self, worker: Worker) -> Ended[T, R]:
         """Read the worker's answer, or find out how it died."""
@@ -143,11 +159,15 @@ class _Pool(Workers, Generic[T, R]):
         except (EOFError, OSError):
             worker.process.join()
             return self._end(worker, Failure(f"the process died: {_cause(worker.process.exitcode)}"), replace=True)
-        # What a large task leaves behind (free blocks that the allocator keeps) must not count against the next.
-        grown = self.memory_limit is not None and worker.memory() > self.memory_limit / 4
+        if "fault" in reply:
+            raise MachineError(reply["fault"])
         worker.peak = max(worker.peak, reply["memory"])
+        # What a large task leaves behind (free blocks that the allocator keeps) must not count against the next.
+        most = None if self.memory_limit is None else self.memory_limit / 4
+        grown = most is not None and worker.peak > most and worker.memory() > most
         result = Failure(reply["failure"]) if "failure" in reply else reply["result"]
-        return self._end(worker, result, replace=grown)
+        worker.ahead = min(_MOST_AHEAD, int(_SECONDS_AHEAD / max(reply["seconds"], 1e-6)))
+        return self._end(worker, result, replace=grown, seconds=reply["seconds"])
 
     def _look_at(self, worker: Worker) -> Ended[T, R] | None:
         """End a busy worker that is over a limit."""
@@ -160,10 +180,12 @@ class _Pool(Workers, Generic[T, R]):
             return self._end(worker, Failure(f"memory limit of {_size(self.memory_limit)} reached"), replace=True)
         return None
 
-    def _end(self, worker: Worker, result: R | Failure, *, replace: bool) -> Ended[T, R]:
-        ended = Ended(self.tasks[worker.task], result, time.monotonic() - worker.started, worker.peak)
-        worker.task = -1
+    def _end(self, worker: Worker, result: R | Failure, *, replace: bool, seconds: float | None = None) -> Ended[T, R]:
+        spent = time.monotonic() - worker.started if seconds is None else seconds
+        peak = worker.peak
+        ended = Ended(self.tasks[worker.end_task()], result, spent, peak)
         if replace:
+            self.returned.extend(worker.tasks)
             self.remove(worker)
         return ended
 
@@ -172,7 +194,12 @@ class _Pool(Workers, Generic[T, R]):
         while True:
             task = self.tasks[int(pipe.recv_bytes())]
             reset_peak()
-            pipe.send_bytes(answer(self.work, task, lambda: {"memory": peak_memory() - inherited}))
+            begin = time.monotonic()
+
+            def facts(begin: float = begin) -> dict[str, float]:
+                return {"memory": peak_memory() - inherited, "seconds": time.monotonic() - begin}
+
+            pipe.send_bytes(answer(self.work, task, facts))
 
 
 class _Stream(Workers, Generic[T, R]):
@@ -201,6 +228,8 @@ class _Stream(Workers, Generic[T, R]):
     def _collect(self, worker: Worker) -> R:
         with _told_when_killed():
             reply = json.loads(worker.pipe.recv_bytes())
+        if "fault" in reply:
+            raise MachineError(reply["fault"])
         if "failure" in reply:
             raise GyroError(reply["failure"])
         result: R = reply["result"]

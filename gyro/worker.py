@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection
@@ -23,7 +24,7 @@ from typing import TypeVar
 
 import psutil
 
-from gyro.errors import GyroError
+from gyro.errors import GyroError, MachineError, machine_fault
 from gyro.memory import private_memory
 
 T = TypeVar("T")
@@ -34,24 +35,32 @@ _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """A forked process, the parent's end of its pipe, and the task that it has."""
+    """A forked process, the parent's end of its pipe, and the tasks that it has: the first is the one it works on."""
 
     def __init__(self, process: BaseProcess, pipe: Connection, inherited: int) -> None:
         self.process = process
         self.pipe = pipe
         self.inherited = inherited
         self.status = psutil.Process(process.pid)
-        self.task = -1
+        self.tasks: deque[int] = deque()
+        self.ahead = 0
         self.started = 0.0
         self.peak = 0
 
     @property
     def busy(self) -> bool:
-        return self.task >= 0
+        return bool(self.tasks)
 
     def assign(self, task: int) -> None:
         self.pipe.send_bytes(b"%d" % task)
-        self.task, self.started, self.peak = task, time.monotonic(), 0
+        if not self.tasks:
+            self.started, self.peak = time.monotonic(), 0
+        self.tasks.append(task)
+
+    def end_task(self) -> int:
+        """Take off the task that has ended; the next one, if there is one, has begun by now."""
+        self.started, self.peak = time.monotonic(), 0
+        return self.tasks.popleft()
 
     def memory(self) -> int:
         """The bytes that the process holds now; 0 when it is gone."""
@@ -77,6 +86,12 @@ class Workers:
         self.workers: list[Worker] = []
 
     def fork(self) -> Worker:
+        try:
+            return self._fork()
+        except OSError as error:
+            raise MachineError(f"cannot start a process: {error.strerror}") from error
+
+    def _fork(self) -> Worker:
         context = multiprocessing.get_context("fork")
         ours, theirs = context.Pipe()
         inherited, parent = private_memory(psutil.Process()), os.getpid()
@@ -113,16 +128,21 @@ class Workers:
             self.workers.pop().kill()
 
 
-def answer(work: Callable[[T], R], task: T, facts: Callable[[], dict[str, int]]) -> bytes:
-    """Do a task: its result or why there is none, in JSON, with the facts that there are after it."""
+def answer(work: Callable[[T], R], task: T, facts: Callable[[], dict[str, float]]) -> bytes:
+    """Do a task: its result or why there is none, in JSON, with the facts that there are after it.
+
+    A fault of the machine is no failure of the task: it is told as such.
+    """
     try:
         return json.dumps({"result": work(task)} | facts()).encode()
-    except GyroError as error:
-        reason = str(error)
     except Exception as error:
-        _log.debug("a task failed", exc_info=True)
-        reason = f"{type(error).__name__}: {error}"
-    return json.dumps({"failure": " ".join(reason.split())} | facts()).encode()
+        is_fault = isinstance(error, MachineError) or machine_fault(error) is not None
+        if isinstance(error, GyroError):
+            reason = str(error)
+        else:
+            _log.debug("a task failed", exc_info=True)
+            reason = f"{type(error).__name__}: {error}"
+    return json.dumps({"fault" if is_fault else "failure": " ".join(reason.split())} | facts()).encode()
 
 
 def _die_with_parent(parent: int) -> None:

@@ -85,6 +85,9 @@ def evidence_of(
     if mt is None:
         return lambda number: None
     evidence = mt.read(parameters.scale, parameters.prune)
+    if mt.by == "order":  # of which the evidence has all, also where a part of the lattices is asked for
+        align(evidence, [item.id for item in source.whole], mt.by)
+        return lambda number: evidence.posteriors(source.first + number)
     sentence = align(evidence, [item.id for item in source], mt.by)
     if warning := shared_words_warning(evidence, source, sentence):
         print(f"warning: {', '.join(mt.files)}: {warning}", file=sys.stderr)
@@ -101,15 +104,18 @@ def _load_kernels() -> None:
     decoder.to_lattice(parameters)
 
 
-def mbr_best(ready: ReadyMbr, source: LatticeSource, jobs: int = 1) -> Iterator[Hypothesis | None]:
-    """The string with the highest gain of each lattice, in order; None where there is no lattice."""
+def mbr_best(ready: ReadyMbr, source: LatticeSource, jobs: int = 1, **limits: Any) -> Iterator[Hypothesis | None]:
+    """The string with the highest gain of each lattice, in order; None where there is no lattice.
+
+    The limits are those of `gyro.pool.run_tasks`; the first lattice over one ends the work.
+    """
 
     def decode(number: int) -> Hypothesis | None:
         lattice = source[number].lattice()
         return None if lattice is None or lattice.empty() else ready.decode(number, lattice)
 
     early: dict[int, Hypothesis | None] = {}
-    ends = run_tasks(range(len(source)), decode, jobs=jobs)
+    ends = run_tasks(range(len(source)), decode, jobs=jobs, **limits)
     for number in range(len(source)):
         while number not in early:
             ended = next(ends)

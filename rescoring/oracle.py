@@ -67,6 +67,8 @@ class OracleReport:
             ("oracle of the lattices", self.lattice.bleu),
         ]
         lines = [f"{name:<32}{bleu:>8.2f}" for name, bleu in rows]
+        if lacking := sum(not string for string in self.lattice.strings):
+            lines.append(f"{lacking} sentences have no lattice: they are scored as empty")
         return "\n".join([f"{f'{self.sentences} sentences':<32}{'BLEU':>8}", *lines])
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import NbestEntry, read_jsonl, read_moses
-from gyro.run.folder import open_run, words_of
+from gyro.run.folder import Run, open_run, words_of
 from gyro.text.bag import Bag
 
 MARKS = ("<s>", "</s>")
@@ -63,12 +63,23 @@ class LatticeSource(Sequence[LatticeItem]):
     """The sentences of one place, in order."""
 
     def __init__(
-        self, path: AnyPath, items: Iterable[LatticeItem], signature: str, words: Iterable[str] | None = None
+        self, path: AnyPath, items: Sequence[LatticeItem], signature: str, words: Iterable[str] | None = None
     ) -> None:
         self.path = Path(path)
         self.signature = signature
-        self._items = tuple(items)
+        self.whole = self  # what it is a part of
+        self.first = 0  # the number there of its first item
+        self._items = items
         self._words = None if words is None else frozenset(words)
+
+    def part(self, first: int, last: int | None) -> LatticeSource:
+        """Only the sentences from the first to the last, counted from 1, both included."""
+        items = self._items[first - 1 : last]
+        bags = [item.bag for item in items]
+        words = self._words if None in bags else words_of(bag for bag in bags if bag is not None)
+        part = LatticeSource(self.path, items, self.signature, words)
+        part.whole, part.first = self, first - 1
+        return part
 
     def __len__(self) -> int:
         return len(self._items)
@@ -86,9 +97,9 @@ class LatticeSource(Sequence[LatticeItem]):
             self._words = frozenset().union(*(item.words() for item in self._items))
         return self._words
 
-    def bags(self) -> list[Bag]:
+    def bags(self) -> Iterator[Bag]:
         """The bags; one that is not known is an empty bag with the id."""
-        return [Bag((), id=item.id) if item.bag is None else item.bag for item in self._items]
+        return (Bag((), id=item.id) if item.bag is None else item.bag for item in self._items)
 
 
 def open_lattices(
@@ -114,24 +125,41 @@ def open_lattices(
     return _open_nbest(place, _LISTS[kind], weights)
 
 
+class _RunItems(Sequence[LatticeItem]):
+    """The sentences of a run, made when they are asked for: a run may be large."""
+
+    def __init__(self, run: Run, numbers: range) -> None:
+        self._run, self._numbers = run, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, number: int) -> LatticeItem: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[LatticeItem]: ...
+    def __getitem__(self, number: int | slice) -> LatticeItem | Sequence[LatticeItem]:
+        if isinstance(number, slice):
+            return _RunItems(self._run, self._numbers[number])
+        place = self._numbers[number]
+        bag = self._run.bags[place]
+        return LatticeItem(bag.id, lambda: self._run.lattice(place), bag if len(bag) else None, bag.reference)
+
+
 def _open_run(folder: Path) -> LatticeSource:
     run = open_run(folder)
-    items = [
-        LatticeItem(bag.id, _run_reader(run.lattice, number), bag if len(bag) else None, bag.reference)
-        for number, bag in enumerate(run.bags)
-    ]
     # Bags and settings decide the lattices, and what a limit changed shows in the results.
     settings = json.dumps(run.settings, ensure_ascii=False, sort_keys=True)
     signature = _signature([run.folder.bags, run.folder.results], settings)
-    return LatticeSource(folder, items, signature, words_of(run.bags) if all(map(len, run.bags)) else None)
-
-
-def _run_reader(read: Callable[[int], Lattice | None], number: int) -> Reader:
-    return lambda: read(number)
+    words = words_of(run.bags) if all(map(len, run.bags)) else None
+    return LatticeSource(folder, _RunItems(run, range(len(run))), signature, words)
 
 
 def _open_folder(folder: Path, marks: Collection[int]) -> LatticeSource:
-    paths = sorted((p for p in folder.iterdir() if p.name.endswith((".fst", ".fst.gz"))), key=_natural_key)
+    # The lattices of a large run are in folders of a thousand each, named by numbers.
+    folders = [folder, *(p for p in folder.iterdir() if p.name.isdecimal() and p.is_dir())]
+    files = (p for place in folders for p in place.iterdir() if p.name.endswith((".fst", ".fst.gz")))
+    paths = sorted(files, key=_natural_key)
     if not paths:
         raise InputError("found no run.json and no files .fst or .fst.gz; one or the other is needed", path=folder)
     items = [_file_item(path, marks) for path in paths]

@@ -215,14 +215,22 @@ def run_stage(
 def run_ready(ready: ReadyStage, source: LatticeSource, folder: AnyPath, **options: Any) -> Summary:
     """The same for a stage whose models are open."""
 
+    read: dict[int, Lattice | None] = {}  # the last one alone: its list is made right after it
+
+    def lattice_of(number: int) -> Lattice | None:
+        if number not in read:
+            read.clear()
+            read[number] = source[number].lattice()
+        return read[number]
+
     def work(number: int, bag: Bag) -> Ordering | Outcome:
-        lattice = source[number].lattice()
+        lattice = lattice_of(number)
         if lattice is None or lattice.empty():
             return Outcome.failed(bag, NO_LATTICE)
         return ready.rescore(number, bag, lattice)
 
     def features(number: int, hypotheses: Sequence[Hypothesis]) -> Columns:
-        lattice = source[number].lattice()
+        lattice = lattice_of(number)
         return [{} for _ in hypotheses] if lattice is None else ready.features(number, lattice, hypotheses)
 
     if ready.most_strings is not None:

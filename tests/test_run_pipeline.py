@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,6 +57,42 @@ def test_a_run_makes_scores_and_a_second_one_skips_what_is_done(
     config.write_text(CONFIG.format(folder=tmp_path / "run").replace("order = 3", "order = 2"))
     assert main([str(config)]) == 0
     assert capsys.readouterr().err.count("up to date") == 3
+
+
+def test_failed_bags_are_counted_beside_the_scores(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "run.toml"
+    config.write_text(CONFIG.format(folder=tmp_path / "run"))
+    assert main([str(config)]) == 0
+    lattice = tmp_path / "run" / "generated" / "lattices" / "000002.fst"
+    lattice.write_bytes(lattice.read_bytes()[:-10])
+    config.write_text(config.read_text() + "[mbr]\n")
+    capsys.readouterr()
+    assert main([str(config)]) == 1
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("first pass")]
+    assert "failed" not in rows[0]
+    assert rows[1].endswith("1 of 6 bags failed: scored as empty")
+
+
+@pytest.mark.slow
+def test_a_full_disk_ends_the_run_and_the_next_start_goes_on(tmp_path: Path) -> None:
+    config = tmp_path / "run.toml"
+    config.write_text(CONFIG.format(folder=tmp_path / "run") + "[mbr]\n")
+    assert main([str(config)]) == 0
+    made = [tmp_path / "run" / "mbr" / name for name in ("best.txt", "nbest.txt", "results.jsonl")]
+    expected = [path.read_bytes() for path in made]
+    shutil.rmtree(tmp_path / "run" / "mbr")
+    # Enough for the files that every start writes, but not for the last stage.
+    size = 200 + max((tmp_path / "run" / name).stat().st_size for name in ("config.toml", "bags.jsonl"))
+    code = "import resource, sys, run_pipeline; resource.setrlimit(resource.RLIMIT_FSIZE, 2 * (int(sys.argv[2]),)); "
+    command = [sys.executable, "-c", code + "sys.exit(run_pipeline.main(sys.argv[1:2]))", str(config), str(size)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "BLEU" not in done.stdout
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"run_pipeline: {tmp_path / 'run' / 'mbr'}")
+    assert last.endswith("cannot write: File too large")
+    assert main([str(config)]) == 0
+    assert [path.read_bytes() for path in made] == expected
 
 
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

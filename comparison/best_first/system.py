@@ -9,7 +9,7 @@ dev_scorer          a function that scores a model on bags with references, for 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -147,7 +147,7 @@ class BestFirstSystem:
         self.decode(Bag(("a", "b")))
         self.decoder.limits = limits
 
-    def run(self, bags: Sequence[Bag], folder: str | os.PathLike[str], **options: Any) -> Summary:
+    def run(self, bags: Iterable[Bag], folder: str | os.PathLike[str], **options: Any) -> Summary:
         """Decode many bags into a run folder; the options are those of `gyro.run.batch.run_batch`."""
         settings = {
             "system": "best-first",
@@ -156,14 +156,13 @@ class BestFirstSystem:
             **asdict(self.settings),
         }
         self.warm_up()
-        words = sorted({form for bag in bags for token in bag_input(bag).tokens for form in _spellings(token.forms)})
         limit = self.settings.time_limit * _GRACE + 60.0
         summary = run_batch(
             bags,
             folder,
             lambda _number, bag: self.order(bag),
             settings=settings,
-            words=words,
+            words=lambda bag: {form for token in bag_input(bag).tokens for form in _spellings(token.forms)},
             features=lambda _number, hypotheses: cost_feature("SCORE", hypotheses),
             time_limit=limit,
             **options,

@@ -51,7 +51,7 @@ from text to orders:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, 1 when some bags failed, or 2 for a mistake of the user's."""
+    """Run one command: 0, 1 when some bags failed, or 2 for a mistake of the user's or a fault of the machine."""
     words = list(sys.argv[1:] if argv is None else argv)
     parser = _parser(words)
     arguments = parser.parse_args(words)

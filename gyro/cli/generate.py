@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from itertools import islice
+from itertools import chain, islice
 
 from gyro.cli.parser import CommandParser
 from gyro.errors import InputError
@@ -36,11 +36,12 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     first, last = parse_slice(arguments.range) if arguments.range else (1, None)
-    bags = list(islice(read_bags(arguments.bags), first - 1, last))
-    if not bags:
+    bags = islice(read_bags(arguments.bags), first - 1, last)
+    start = list(islice(bags, 1))
+    if not start:
         raise InputError("no bags in that range" if arguments.range else "no bags", path=arguments.bags)
     system = system_kind(arguments.system).open_system(arguments)
     options = {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "retry_failed", "gzip")}
-    summary = system.run(bags, arguments.output, **options)
+    summary = system.run(chain(start, bags), arguments.output, **options)
     print("\n".join(filter(None, (summary.text(), system.run_text(arguments.output)))))
     return summary.exit_code

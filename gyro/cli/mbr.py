@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from gyro.cli.lattice_options import LATTICES, add_batch_arguments, add_marks_argument, batch_options, open_source
+from gyro.cli.lattice_options import (
+    LATTICES,
+    add_batch_arguments,
+    add_marks_argument,
+    batch_options,
+    limits_of,
+    open_source,
+)
 from rescoring.mbr_stage import MbrStage, mbr_best
 from rescoring.stage import Place, run_ready
 
@@ -18,10 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    stage, source = MbrStage.from_arguments(arguments), open_source(arguments.lattices, arguments.marks)
+    stage = MbrStage.from_arguments(arguments)
+    source = open_source(arguments.lattices, arguments.range, arguments.marks)
     ready = stage.ready(source, Place())
     if arguments.output is None:
-        for hypothesis in mbr_best(ready, source, arguments.jobs):
+        for hypothesis in mbr_best(ready, source, arguments.jobs, **limits_of(arguments)):
             print(" ".join(hypothesis.tokens if hypothesis else ()))
         return 0
     summary = run_ready(ready, source, arguments.output, **batch_options(arguments))

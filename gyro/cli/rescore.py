@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = [stage for kind in kinds if (stage := kind.from_arguments(arguments)) is not None]
     if len(chosen) != 1:
         raise InputError(f"gyro rescore takes {', or '.join(kind.usage for kind in kinds)}")
-    source = open_source(arguments.lattices, arguments.marks)
+    source = open_source(arguments.lattices, arguments.range, arguments.marks)
     summary = run_stage(chosen[0], source, arguments.output, **batch_options(arguments))
     print(summary.text())
     return summary.exit_code

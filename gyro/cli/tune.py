@@ -39,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     run = open_run(arguments.run)
     references = _references(arguments, run)
+    if failed := sum(not outcome.ok for outcome in run.outcomes):
+        print(f"# {failed} of {len(run)} bags have no order: they are scored as empty")
     for kind in stage_kinds().values():
         if (found := kind.tuning.from_arguments(arguments)) is not None:
             tables = _tune_stage(arguments, kind, *found, references)

@@ -39,12 +39,16 @@ SPLIT = Normalisation("none", False)  # of the run's own text file, whose tokens
 
 
 class Scored(NamedTuple):
-    """A stage's name, its run folder, the scores of its best strings, and whether it has whole lattices."""
+    """A stage's name, its run folder, the scores of its best strings, and whether it has whole lattices.
+
+    `failed` counts the bags without an order, whose strings are scored as empty.
+    """
 
     name: str
     folder: Path
     evaluation: Evaluation
     gives_lattices: bool
+    failed: int
 
 
 class Pipeline:
@@ -130,8 +134,8 @@ class Pipeline:
 
     def generate(self) -> Summary:
         generator = Generator(open_index(self.index), load_language_model(str(self.model)), self.config.generate)
-        summary = generator.run(list(read_bags(self.bags)), self.generated, **self._batch())
-        self._score(f"first pass, {generator.model.order}-gram", self.generated, gives_lattices=True)
+        summary = generator.run(read_bags(self.bags), self.generated, **self._batch())
+        self._score(f"first pass, {generator.model.order}-gram", summary, gives_lattices=True)
         return summary
 
     def rescore(self) -> None:
@@ -141,9 +145,9 @@ class Pipeline:
             before = next(s for s in reversed(self.stages) if stage.takes_lists or s.gives_lattices)
             source = open_lattices(before.folder)
             for name, variant in stage.variants(place):
-                ready, folder = variant.ready(source, place), self.folder / name
-                run_ready(ready, source, folder, **self._batch())
-                self._score(ready.title(before.name), folder, gives_lattices=stage.gives_lattices)
+                ready = variant.ready(source, place)
+                summary = run_ready(ready, source, self.folder / name, **self._batch())
+                self._score(ready.title(before.name), summary, gives_lattices=stage.gives_lattices)
 
     # ---- parts of stages
 
@@ -156,11 +160,11 @@ class Pipeline:
         files = None if mt is None else EvidenceFiles((mt.file,), normalisation, field=mt.field, by=mt.by)
         return Place(OwnModels(self.index), self.folder, files)
 
-    def _score(self, name: str, folder: Path, *, gives_lattices: bool) -> None:
-        run = open_run(folder)
+    def _score(self, name: str, summary: Summary, *, gives_lattices: bool) -> None:
+        run = open_run(summary.folder)
         references = [bag.reference or () for bag in run.bags]
         scores = evaluate([line.split() for line in run.best()], references)
-        self.stages.append(Scored(name, folder, scores, gives_lattices))
+        self.stages.append(Scored(name, summary.folder, scores, gives_lattices, summary.failed))
 
     def _sources(self, names: Sequence[str]) -> list[Path]:
         return [write_embedded(n, self.folder / "text") if is_embedded(n) else Path(n) for n in names]

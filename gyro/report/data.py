@@ -104,7 +104,7 @@ class Group:
     """The systems that ordered the same bags; `references` and `comparison` are None where the bags have none."""
 
     members: tuple[Member, ...]
-    bags: tuple[Bag, ...]
+    bags: Sequence[Bag]
     references: tuple[Sentence, ...] | None
     comparison: Comparison | None
 
@@ -195,7 +195,7 @@ def _guests(members: Sequence[Member], groups: Iterable[Sequence[Member]]) -> li
     return guests
 
 
-def _bags_of(members: Sequence[Member]) -> tuple[Bag, ...]:
+def _bags_of(members: Sequence[Member]) -> Sequence[Bag]:
     return next(member.run.bags for member in members if member.run)
 
 

@@ -1,7 +1,12 @@
 """Batches: many bags into one run folder, by worker processes, again where they were stopped.
 
-folder   the files of a run and how far it has come
-batch    the work on many bags; n-best lists and best strings at its end
-outcome  what came of a bag: the record that every system gives and every file holds
-system   the table of systems, GYRO among them, and what each offers
+batch      the work on many bags: lattices, n-best lists and best strings
+folder     whose run a folder holds, how it starts, and how a finished one is read
+paths      the names of its files, and which are its own
+journal    what has become of each bag while the run goes on
+line_file  the lines of a file by number, without holding them in memory
+outcome    what came of a bag: the record that every system gives and every file holds
+summary    how a run went
+progress   how far it is
+system     the table of systems, GYRO among them, and what each offers
 """

@@ -1,93 +1,59 @@
 """Many bags into one run folder, by worker processes; a run that was stopped goes on where it was.
 
 run_batch    order bags into a folder and sum up
-Summary      how a run went
+Summary      how a run went (gyro.run.summary)
 write_nbest  the n-best lists of a finished run, in one of the formats of gyro.lattice.nbest
 
 The same bags and settings give the same bytes whatever the number of processes and however often the run was stopped,
-but for times.jsonl. docs/run-folder.md describes the files.
+but for times.jsonl. Memory does not grow with the number of bags, but for a few bytes each. A fault of the machine, a
+full disk for one, ends the run as a MachineError: it is no failure of a bag. docs/run-folder.md describes the files.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from collections import Counter
+import time
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import IO, Any
 
-from tqdm import tqdm
-
-from gyro.errors import GyroError, InputError
-from gyro.files import write_atomically, write_text
+from gyro.errors import GyroError, InputError, MachineError
+from gyro.files import sync_file_system, write_atomically
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import WRITERS, cost_feature, entries, read_moses
-from gyro.pool import Ended, Failure, run_tasks
-from gyro.run.folder import Entry, Journal, Run, RunFolder, labels, to_line, words_of
+from gyro.pool import Failure, run_tasks
+from gyro.run.folder import Entry, Inputs, Run, RunFolder, Words, to_line
+from gyro.run.journal import NO_LISTS, Journal, Lists
 from gyro.run.outcome import Ordering, Outcome
+from gyro.run.progress import Progress
+from gyro.run.summary import Summary, summarise
 from gyro.text.bag import Bag
+
+__all__ = ["Features", "Summary", "Work", "run_batch", "write_nbest"]
 
 # The work on a bag and its number, counted from 0; a bag without an order has an outcome alone.
 Work = Callable[[int, Bag], Ordering | Outcome]
 # The named scores of each hypothesis in the n-best list of a bag, given by its number: higher is better.
 Features = Callable[[int, Sequence[Hypothesis]], Sequence[Mapping[str, float]]]
-NbestList = tuple[list[Hypothesis], list[dict[str, float]]]
 
-
-@dataclass(frozen=True)
-class Summary:
-    """How a run went: counts, seconds of all bags together and of the slowest, and the highest memory of a bag."""
-
-    folder: Path
-    ok: int
-    failures: tuple[tuple[str, str], ...]
-    rungs: Mapping[str, int]
-    proved: int
-    cut: int
-    seconds: float
-    slowest: float
-    memory: int
-
-    @property
-    def failed(self) -> int:
-        return len(self.failures)
-
-    @property
-    def exit_code(self) -> int:
-        """0 when every bag has an order, else 1."""
-        return 1 if self.failures else 0
-
-    def text(self, most_failures: int = 10) -> str:
-        """A short table."""
-        bags = self.ok + self.failed
-        rows = [("bags", f"{bags}"), ("ordered", _share(self.ok, bags))]
-        rows += [(f"  by {rung}", _share(count, self.ok)) for rung, count in self.rungs.items()]
-        if self.rungs:  # there was a search
-            rows.append(("  optimum proved", _share(self.proved, self.ok)))
-        if self.cut:
-            rows.append(("  cut into pieces", f"{_share(self.cut, self.ok)}: not proved as a whole"))
-        rows.append(("failed", _share(self.failed, bags)))
-        mean = self.seconds / max(bags, 1)
-        rows.append(("time", f"{self.seconds:.1f} s in all, {mean:.2f} s a bag, {self.slowest:.2f} s the slowest"))
-        rows.append(("peak memory", f"{self.memory / 2**20:.0f} MB a bag"))
-        width = max(len(name) for name, _ in rows) + 2
-        lines = [f"{name:<{width}}{value}" for name, value in rows]
-        lines += [f"bag {id}: {reason}" for id, reason in self.failures[:most_failures]]
-        if self.failed > most_failures:
-            lines.append(f"and {self.failed - most_failures} more failures; all are in {self.folder / 'results.jsonl'}")
-        return "\n".join(lines)
+# Results are put on the disk together, after so many seconds, and longer where the disk is slow: that may take a share
+# of the time, no more.
+_COMMIT_SECONDS = 0.25
+_COMMIT_SHARE = 0.1
+_LISTS_TOGETHER = 256
 
 
 def run_batch(
-    bags: Sequence[Bag],
+    bags: Iterable[Bag],
     folder: str | os.PathLike[str],
     work: Work,
     *,
     settings: Mapping[str, Any],
-    words: Iterable[str] | None = None,
+    words: Words = None,
     features: Features | None = None,
     jobs: int = 1,
     time_limit: float | None = None,
@@ -108,25 +74,21 @@ def run_batch(
     """
     if nbest < 1:
         raise InputError(f"found n-best lists of {nbest}; at least 1 is allowed")
-    run = RunFolder(folder, gzip=gzip)
+    run = RunFolder(folder, is_gzipped=gzip)
     settings = {**settings, "gzip": True} if gzip else settings
     with run.locked():
         limits = {"time_limit": time_limit, "memory_limit": memory_limit}
-        symbols = labels(words_of(bags) if words is None else words)
-        run.prepare(bags, settings, nbest, limits, overwrite=overwrite, words=symbols)
-        known = run.read_entries(bags)
-        if retry_failed:
-            known = {number: entry for number, entry in known.items() if entry.ok}
-        todo = [number for number in range(len(bags)) if number not in known]
-        if todo or not run.is_finished:
-            progress = _Progress(bags, len(known), log or sys.stderr)
-            with progress:
-                for number, entry in _generate(run, bags, todo, work, symbols, jobs, limits):
-                    known[number] = entry
-                    progress.show(number, entry)
-            lists = _nbest_lists(run, [known[number].ok for number in range(len(bags))], nbest, features, jobs)
-            _assemble(run, bags, [known[number] for number in range(len(bags))], lists)
-        return _summarise(run, [known[number] for number in range(len(bags))])
+        inputs = run.prepare(bags, settings, nbest, limits, overwrite=overwrite, words=words)
+        if (summary := _summary_of_finished(run, retry_failed)) is not None:
+            return summary
+        with Journal(run.journal, len(inputs.bags)) as journal:
+            batch = _Batch(run, inputs, journal, work, features or _cost_features, nbest, jobs)
+            batch.take_over()
+            batch.order(limits, retry_failed, log or sys.stderr)
+        sync_file_system(run.path)  # what takes the journal's place is on the disk before that goes
+        run.journal.unlink()
+        run.remove_temporaries()
+        return summarise(run.path, run.entries())
 
 
 def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> None:
@@ -145,159 +107,192 @@ def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> 
     if len(names) != 1:
         found = f"the n-best lists have the scores {', '.join(names)} and {run.nbest} strings a bag"
         raise InputError(f"{found}; for {n}, start the run again with -n {n}", path=run.folder.path)
-    ok = [outcome.ok for outcome in run.outcomes]
-    lists = _nbest_lists(run.folder, ok, n, lambda _, hypotheses: cost_feature(names[0], hypotheses), jobs)
-    for number, (hypotheses, features) in enumerate(lists):
-        WRITERS[format](file, entries(number, run.bags[number].id, hypotheses, features))
+
+    def make(number: int) -> str:
+        hypotheses = Lattice.read(run.folder.lattice(number)).nbest(n)
+        return _text(format, number, run.bags[number].id, hypotheses, cost_feature(names[0], hypotheses))
+
+    numbers = [number for number, outcome in enumerate(run.outcomes) if outcome.ok]
+    early: dict[int, str] = {}
+    ends = _made(run.folder, run_tasks(numbers, make, jobs=jobs))
+    for number in numbers:
+        while number not in early:
+            task, text = next(ends)
+            early[task] = text
+        file.write(early.pop(number))
 
 
-def _generate(
-    run: RunFolder,
-    bags: Sequence[Bag],
-    todo: Sequence[int],
-    work: Work,
-    label_of: Mapping[str, int],
-    jobs: int,
-    limits: Mapping[str, Any],
-) -> Iterator[tuple[int, Entry]]:
-    """Work on the bags that are to do; each result is in the journal before it is yielded."""
+def _summary_of_finished(run: RunFolder, retry_failed: bool) -> Summary | None:
+    """The summary of a finished run; None when it is not finished, or something of it is to be made again."""
+    if not run.is_finished:
+        return None
+    again = 0
 
-    def order(number: int) -> dict[str, Any]:
-        return _store(work(number, bags[number]), bags[number], run.lattice(number), label_of).to_json()
+    def looked_at() -> Iterator[Entry]:
+        nonlocal again
+        for number, entry in enumerate(run.entries()):
+            again += not run.lattice(number).exists() if entry.ok else retry_failed
+            yield entry
 
-    for number in todo:
-        run.lattice(number).unlink(missing_ok=True)  # of a worker that was killed before its result was known
-    with Journal(run) as journal:
-        for ended in run_tasks(todo, order, jobs=jobs, **limits):
-            entry = _entry(ended, bags[ended.task], run.journal)
-            if not entry.ok:
-                run.lattice(ended.task).unlink(missing_ok=True)
-            journal.append(ended.task, entry)
-            yield ended.task, entry
+    summary = summarise(run.path, looked_at())
+    return None if again else summary
 
 
-def _store(found: Ordering | Outcome, bag: Bag, path: Path, label_of: Mapping[str, int]) -> Outcome:
-    """In the worker: put the lattice on the disk; what came of the bag goes on."""
-    if isinstance(found, Outcome):
-        return found
-    if found.lattice.empty():
-        return Outcome.failed(bag, "no order was found")
-    found.lattice.write(path, label_of)
-    descriptor = os.open(path, os.O_RDONLY)
+@dataclass(frozen=True)
+class _Batch:
+    """A start of a run: what is to do and how."""
+
+    run: RunFolder
+    inputs: Inputs
+    journal: Journal
+    work: Work
+    features: Features
+    nbest: int
+    jobs: int
+
+    def take_over(self) -> None:
+        """Put the results of a finished run that are to be added to into the journal; their lists are made anew."""
+        for number, entry in enumerate(self.run.entries()):
+            if number < len(self.inputs.bags) and not self.journal.knows(number):
+                self.journal.append(number, entry.outcome.to_json(), entry.seconds, entry.memory, 0)
+        self.journal.commit()
+
+    def order(self, limits: Mapping[str, Any], retry_failed: bool, log: IO[str]) -> None:
+        """Do all that is left to do, and write the final files."""
+        journal, numbers = self.journal, range(len(self.inputs.bags))
+        todo = array("q", (number for number in numbers if self._is_to_do(number, retry_failed)))
+        # Compiled code is loaded at its first use: here once, for all workers.
+        Lattice.from_strings(("a",), [Hypothesis(("a",), 0.0)]).nbest(1)
+        with Progress(len(numbers), len(numbers) - len(todo), log) as progress:
+            self._search(todo, limits, progress)
+        lists = array("q", (number for number in numbers if not journal.has_list(number, self.nbest)))
+        for made, (number, texts) in enumerate(progress.over(self._made_lists(lists), "n-best lists", len(lists)), 1):
+            known = journal.read(number).entry
+            journal.append(number, known.outcome.to_json(), known.seconds, known.memory, self.nbest, texts)
+            if made % _LISTS_TOGETHER == 0:
+                journal.commit()
+        journal.commit()
+        self._assemble(progress)
+
+    def _is_to_do(self, number: int, retry_failed: bool) -> bool:
+        """Whether the bag is to be ordered: its result is not known, its lattice is gone, or it is to be retried."""
+        if not self.journal.knows(number):
+            return True
+        return not self.run.lattice(number).exists() if self.journal.is_ok(number) else retry_failed
+
+    def _search(self, todo: Sequence[int], limits: Mapping[str, Any], progress: Progress) -> None:
+        """Work on the bags that are to do; what came of each is on the disk before it is shown."""
+        journal, due = self.journal, 0.0
+        shown: list[tuple[dict[str, Any], int, float]] = []
+
+        def commit() -> None:
+            nonlocal due
+            begin = time.monotonic()
+            journal.commit()
+            for facts in shown:
+                progress.show(*facts)
+            shown.clear()
+            now = time.monotonic()
+            due = now + max(_COMMIT_SECONDS, (now - begin) / _COMMIT_SHARE)
+
+        try:
+            for number, result, seconds, memory in run_tasks(todo, self._order, jobs=self.jobs, idle=commit, **limits):
+                seconds = round(seconds, 3)
+                if isinstance(result, Failure):
+                    bag = self.inputs.bags[number]
+                    result = _no_lists(Outcome.failed(bag, result.reason), bag)
+                outcome, tokens, lists = result
+                if outcome["status"] != "ok":
+                    self.run.lattice(number).unlink(missing_ok=True)
+                best, moses, jsonl = (text.encode() for text in lists)
+                journal.append(number, outcome, seconds, memory, self.nbest, (best, moses, jsonl))
+                shown.append((outcome, tokens, seconds))
+                if time.monotonic() > due:
+                    commit()
+        except BaseException:
+            with suppress(GyroError, OSError):  # what ended the run is told, and what is lost is made again
+                commit()
+            raise
+        commit()
+
+    def _order(self, number: int) -> list[Any]:
+        """In the worker: order a bag and write its lattice; outcome, tokens and lists go to the parent."""
+        bag = self.inputs.bags[number]
+        found = self.work(number, bag)
+        if isinstance(found, Outcome):
+            return _no_lists(found, bag)
+        if found.lattice.empty():
+            return _no_lists(Outcome.failed(bag, "no order was found"), bag)
+        _write_lattice(found.lattice, self.run, number, self.inputs.labels)
+        return [found.outcome.to_json(), len(bag), self._lists(number, bag.id, found.lattice)]
+
+    def _lists(self, number: int, id: str, lattice: Lattice) -> list[str]:
+        """The bag's lines of best.txt, nbest.txt and nbest.jsonl."""
+        hypotheses = lattice.nbest(self.nbest)
+        scores = self.features(number, hypotheses)
+        lists = (_text(format, number, id, hypotheses, scores) for format in ("moses", "jsonl"))
+        return [" ".join(hypotheses[0].tokens) + "\n", *lists]
+
+    def _made_lists(self, numbers: Sequence[int]) -> Iterator[tuple[int, Lists]]:
+        """The lists of bags whose lattices are there, made in worker processes."""
+
+        def make(number: int) -> list[str]:
+            return self._lists(number, self.inputs.bags[number].id, Lattice.read(self.run.lattice(number)))
+
+        for number, (best, moses, jsonl) in _made(self.run, run_tasks(numbers, make, jobs=self.jobs)):
+            yield number, (best.encode(), moses.encode(), jsonl.encode())
+
+    def _assemble(self, progress: Progress) -> None:
+        """Write the final files in the order of the bags; results.jsonl comes last and takes the journal's place."""
+        run, count = self.run, len(self.inputs.bags)
+        with ExitStack() as files:
+            # Of the files on a stack, the first is the last to take its name.
+            names = (run.results, run.times, run.best, run.nbest_moses, run.nbest_jsonl)
+            results, times, *lists = (files.enter_context(write_atomically(path)) for path in names)
+            for number in progress.over(range(count), "final files", count):
+                entry, _, texts = self.journal.read(number)
+                for file, text in zip(lists, texts, strict=True):
+                    file.write(text)
+                spent = {"id": entry.outcome.id, "seconds": entry.seconds, "memory": entry.memory}
+                times.write(to_line(spent).encode())
+                results.write(to_line(entry.outcome.to_json()).encode())
+
+
+def _no_lists(outcome: Outcome, bag: Bag) -> list[Any]:
+    return [outcome.to_json(), len(bag), [text.decode() for text in NO_LISTS]]
+
+
+def _write_lattice(lattice: Lattice, run: RunFolder, number: int, label_of: Mapping[str, int]) -> None:
+    """Write a lattice; that it cannot be written is no fault of the bag's. The journal's commit puts it on the disk."""
+    path = run.lattice(number)
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    return found.outcome
+        if path.parent != run.lattices:
+            path.parent.mkdir(exist_ok=True)
+        lattice.write(path, label_of)
+    except OSError as error:
+        raise MachineError(f"{path}: cannot write: {error.strerror}") from error
+    except InputError as error:
+        if isinstance(error.__cause__, OSError):
+            raise MachineError(str(error)) from error
+        raise
 
 
-def _entry(ended: Ended[int, dict[str, Any]], bag: Bag, path: Path) -> Entry:
-    if isinstance(ended.result, Failure):
-        outcome = Outcome.failed(bag, ended.result.reason)
-    else:
-        outcome = Outcome.from_json(ended.result, path, ended.task + 1)
-    return Entry(outcome, round(ended.seconds, 3), ended.memory)
+def _made(run: RunFolder, ends: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """What was made of lattices that are there; one that cannot be read ends the run."""
+    for number, result, _, _ in ends:
+        if isinstance(result, Failure):
+            place = run.lattice(number)
+            raise GyroError(f"no n-best list of {place}: {result.reason}; without the file it is made anew")
+        yield number, result
 
 
-def _assemble(run: RunFolder, bags: Sequence[Bag], known: Sequence[Entry], lists: Iterable[NbestList]) -> None:
-    """Write the final files in the order of the bags; results.jsonl comes last and takes the journal's place."""
-    with ExitStack() as files:
-        names = {"moses": run.nbest_moses, "jsonl": run.nbest_jsonl}
-        targets = {format: files.enter_context(write_atomically(path, "w")) for format, path in names.items()}
-        best = files.enter_context(write_atomically(run.best, "w"))
-        for number, (hypotheses, features) in enumerate(lists):
-            for format, file in targets.items():
-                WRITERS[format](file, entries(number, bags[number].id, hypotheses, features))
-            best.write(" ".join(hypotheses[0].tokens if hypotheses else ()) + "\n")
-    spent = ({"id": e.outcome.id, "seconds": e.seconds, "memory": e.memory} for e in known)
-    write_text(run.times, "".join(map(to_line, spent)))
-    write_text(run.results, "".join(to_line(entry.outcome.to_json()) for entry in known))
-    run.journal.unlink(missing_ok=True)
-    run.remove_temporaries()
+def _text(
+    format: str, number: int, id: str, hypotheses: Sequence[Hypothesis], scores: Sequence[Mapping[str, float]]
+) -> str:
+    text = io.StringIO()
+    WRITERS[format](text, entries(number, id, hypotheses, scores))
+    return text.getvalue()
 
 
-def _nbest_lists(
-    run: RunFolder, ok: Sequence[bool], n: int, features: Features | None, jobs: int
-) -> Iterator[NbestList]:
-    """The n-best list of each bag in order, made in worker processes; those of failed bags are empty."""
-
-    def make(number: int) -> NbestList:
-        hypotheses = Lattice.read(run.lattice(number)).nbest(n)
-        scores = cost_feature("LM", hypotheses) if features is None else features(number, hypotheses)
-        return hypotheses, [dict(score) for score in scores]
-
-    numbers = [number for number, good in enumerate(ok) if good]
-    if numbers:
-        # Compiled code is loaded at its first use: here once, for all workers. An error comes again there, and is told.
-        with suppress(GyroError, OSError):
-            make(min(numbers, key=lambda number: run.lattice(number).stat().st_size))
-    ends = run_tasks(numbers, make, jobs=jobs)
-    early: dict[int, NbestList] = {}
-    for number, good in enumerate(ok):
-        while good and number not in early:
-            ended = next(ends)
-            if isinstance(ended.result, Failure):
-                place = run.lattice(ended.task)
-                raise GyroError(f"no n-best list of {place}: {ended.result.reason}; without the file it is made anew")
-            hypotheses, scores = ended.result
-            early[ended.task] = [Hypothesis(tuple(tokens), cost) for tokens, cost in hypotheses], scores
-        yield early.pop(number, ([], []))
-
-
-class _Bar(tqdm):  # type: ignore[misc]
-    monitor_interval = 0  # tqdm's monitor is a thread, and processes with threads should not fork
-
-
-class _Progress:
-    """A bar on a terminal, else a line for each bag."""
-
-    def __init__(self, bags: Sequence[Bag], done: int, file: IO[str]) -> None:
-        self.bags = bags
-        self.done = done
-        self.failed = 0
-        self.file = file
-        self.bar = (
-            _Bar(total=len(bags), initial=done, unit=" bags", file=file, desc="ordering") if file.isatty() else None
-        )
-
-    def __enter__(self) -> _Progress:
-        if self.bar is None and self.done:
-            print(f"going on: {self.done} of {len(self.bags)} bags are known", file=self.file, flush=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-
-    def show(self, number: int, entry: Entry) -> None:
-        self.done += 1
-        self.failed += not entry.ok
-        if self.bar is not None:
-            self.bar.set_postfix(failed=self.failed, refresh=False)
-            self.bar.update()
-            return
-        bag = self.bags[number]
-        facts = f"cost {entry.outcome.cost:.2f}" if entry.ok else f"({entry.outcome.reason})"
-        size = f"{len(bag)} tokens " if len(bag) else ""
-        line = f"{self.done}/{len(self.bags)} id={bag.id} {entry.outcome.status} {size}{facts}"
-        print(f"{line} {entry.seconds:.2f} s", file=self.file, flush=True)
-
-
-def _summarise(run: RunFolder, known: Sequence[Entry]) -> Summary:
-    good = [entry.outcome for entry in known if entry.ok]
-    rungs = Counter(outcome.rung for outcome in good if outcome.rung is not None)
-    return Summary(
-        folder=run.path,
-        ok=len(good),
-        failures=tuple((entry.outcome.id, str(entry.outcome.reason)) for entry in known if not entry.ok),
-        rungs=dict(rungs.most_common()),
-        proved=sum(outcome.proved is True for outcome in good),
-        cut=sum(bool(outcome.pieces) for outcome in good),
-        seconds=sum(entry.seconds for entry in known),
-        slowest=max((entry.seconds for entry in known), default=0.0),
-        memory=max((entry.memory for entry in known), default=0),
-    )
-
-
-def _share(count: int, total: int) -> str:
-    return f"{count} ({100 * count / max(total, 1):.1f} %)"
+def _cost_features(_number: int, hypotheses: Sequence[Hypothesis]) -> list[dict[str, float]]:
+    return cost_feature("LM", hypotheses)

@@ -1,7 +1,7 @@
 """The folder of a batch run: its files, whose run it holds, and how far that has come. docs/run-folder.md describes it.
 
 RunFolder  the paths, and what is done with them: lock, prepare, read what is known
-Journal    the results of a run as they come
+Inputs     the bags of a run and the labels of its words
 Entry      what is known of one bag: its outcome, seconds and peak memory
 Run        a finished run, for reading: bags, outcomes, lattices, best strings, length of the n-best lists
 open_run   open one
@@ -15,16 +15,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from gyro.errors import InputError
-from gyro.files import parse_object, read_json, write_json, write_text
+from gyro.errors import InputError, MachineError, machine_fault
+from gyro.files import read_json, write_atomically, write_json
+from gyro.run.line_file import json_lines
 from gyro.run.outcome import Outcome
+from gyro.run.paths import RunPaths
 from gyro.text.bag import Bag
 from gyro.text.bag_file import bag_to_record, record_to_bag
 from gyro.text.corpus import read_lines
@@ -34,8 +37,11 @@ if TYPE_CHECKING:
     from gyro.lattice.lattice import Lattice
 
 Told = TypeVar("Told", bound=Outcome)
+# The words of a run's lattices: those of its bags (None), others, or what each bag gives.
+Words = Iterable[str] | Callable[[Bag], Iterable[str]] | None
 
-_FORMAT = "gyro-run-1"
+_FORMAT = "gyro-run-2"
+_FLAT_FORMAT = "gyro-run-1"  # of earlier versions, with all lattices in one folder
 
 
 class Entry(NamedTuple):
@@ -50,38 +56,27 @@ class Entry(NamedTuple):
         return self.outcome.ok
 
 
-class RunFolder:
+class Inputs(NamedTuple):
+    """The bags of a run, read from its folder when they are asked for, and the labels of its words."""
+
+    bags: Sequence[Bag]
+    labels: dict[str, int]
+
+
+class RunFolder(RunPaths):
     """The files of a run and the rules by which they change."""
-
-    def __init__(self, path: str | os.PathLike[str], *, gzip: bool = False) -> None:
-        """`gzip`: lattices are gzipped, as the settings of the run say."""
-        self.path = Path(path)
-        self.suffix = ".fst.gz" if gzip else ".fst"
-        self.run, self.bags, self.words = self._names("run.json", "bags.jsonl", "words.syms")
-        self.results, self.times, self.journal = self._names("results.jsonl", "times.jsonl", "journal.jsonl")
-        self.best, self.nbest_moses, self.nbest_jsonl = self._names("best.txt", "nbest.txt", "nbest.jsonl")
-        self.lattices, self.references, self._lock = self._names("lattices", "references.txt", ".lock")
-
-    def _names(self, *names: str) -> Iterator[Path]:
-        return (self.path / name for name in names)
-
-    def lattice(self, number: int) -> Path:
-        """The lattice of a bag; `number` counts from 0, the names from 1."""
-        return self.lattices / f"{number + 1:06d}{self.suffix}"
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the last start came to its end."""
-        final = (self.bags, self.words, self.results, self.times, self.best, self.nbest_moses, self.nbest_jsonl)
-        return all(path.exists() for path in final) and not self.journal.exists()
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder where it is missing and keep other processes off it."""
+        """Make the folder where it is missing and keep other processes off it; an empty one that was made goes again.
+
+        A fault of the machine within is told in one line.
+        """
+        is_new = not self.path.exists()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._present()  # before the lock is written into a folder that is not ours
-            file = self._lock.open("a")
+            file = self.lock.open("a")
         except OSError as error:
             raise InputError(f"cannot make the run's folder: {error.strerror}", path=self.path) from error
         with file:
@@ -90,145 +85,150 @@ class RunFolder:
                 fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
                 raise InputError("another run is at work in this folder", path=self.path) from error
-            yield
+            try:
+                yield
+            except OSError as error:
+                if machine_fault(error) is None:
+                    raise
+                raise MachineError(f"{error.filename or self.path}: {error.strerror}") from error
+            finally:
+                with suppress(OSError):
+                    if is_new and list(self.path.iterdir()) == [self.lock]:
+                        self.lock.unlink()
+                        self.path.rmdir()
+
+    # ---- the start of a run
 
     def prepare(
         self,
-        bags: Sequence[Bag],
+        bags: Iterable[Bag],
         settings: Mapping[str, Any],
         nbest: int,
         limits: Mapping[str, Any],
         *,
         overwrite: bool,
-        words: Iterable[str] | None = None,
-    ) -> None:
+        words: Words = None,
+    ) -> Inputs:
         """Write the files that a run starts with, or see that those there are of the same run.
 
         Another length of the n-best lists and other limits do not make another run; those of the last start are kept.
-        `words` are those of the run if they are not the bags'.
+        The bags are taken one by one, and are read from the folder after that.
         """
-        lines = [to_line(bag_to_record(bag)) for bag in bags]
-        wanted = _identity(lines, settings)
+        try:
+            facts, symbols, have_references = self._write_bags(bags, words)
+            wanted = {"format": _FORMAT, "gyro": __version__, **_settings_facts(settings), **facts}
+            self._start(wanted, {"nbest": nbest, "limits": dict(limits)}, overwrite=overwrite)
+        finally:
+            self.given.unlink(missing_ok=True)
+        if self.lattices.is_symlink():
+            raise InputError("found a link; the lattices of a run are in a folder of its own", path=self.lattices)
+        self.lattices.mkdir(exist_ok=True)
+        self.remove_temporaries()
+        if not self.words.exists():
+            with write_atomically(self.words, "w") as file:
+                file.writelines(f"{word}\t{label}\n" for word, label in {"<eps>": 0, **symbols}.items())
+        known = self.read_bags()
+        if have_references and not self.references.exists():
+            with write_atomically(self.references, "w") as file:
+                file.writelines(" ".join(bag.reference or ()) + "\n" for bag in known)
+        return Inputs(known, symbols)
+
+    def _write_bags(self, bags: Iterable[Bag], words: Words) -> tuple[dict[str, Any], dict[str, int], bool]:
+        """Write the bags; give what tells them from others, the labels of the words, and if all have references."""
+        whole, count, have_references = sha256(), 0, True
+        given: set[str] = set() if words is None or callable(words) else set(words)
+        words_of_bag = words if callable(words) else None if words is not None else _words_of_bag
+        with write_atomically(self.given) as file:
+            for bag in bags:
+                line = to_line(bag_to_record(bag)).encode()
+                file.write(line)
+                whole.update(line)
+                count += 1
+                have_references = have_references and bag.reference is not None
+                if words_of_bag is not None:
+                    given.update(words_of_bag(bag))
+        facts = {"bags": count, "bags_sha256": whole.hexdigest()}
+        return facts, labels(given), have_references
+
+    def _start(self, wanted: dict[str, Any], last: dict[str, Any], *, overwrite: bool) -> None:
+        """Go on with the run that is there, or put the new one's first files there."""
         present = self._present()
-        difference = self._difference(present, wanted, lines) if present else None
-        if difference is not None:
+        difference = self._difference(present, wanted) if present else None
+        if present and difference is not None:
             if not overwrite:
                 message = f"the folder holds another run: {difference}; choose another folder, or overwrite this one"
                 raise InputError(message, path=self.path)
-            self._clear()
+            bags = present.get("bags")
+            self.clear(bags if isinstance(bags, int) else 0)
             present = None
-        if present is None or present.get("nbest") != nbest:
+        if present is None or present.get("nbest") != last["nbest"]:
             # The lists go first: those that are there when run.json tells their length are of that length.
             for path in (self.nbest_moses, self.nbest_jsonl):
                 path.unlink(missing_ok=True)
-        last = {"nbest": nbest, "limits": dict(limits)}
         if present is None or any(present.get(key) != value for key, value in last.items()):
             write_json(self.run, {**wanted, **last})
-        self.lattices.mkdir(exist_ok=True)
-        self.remove_temporaries()
-        self._write_inputs(bags, lines, words_of(bags) if words is None else words)
-
-    def _write_inputs(self, bags: Sequence[Bag], lines: Sequence[str], words: Iterable[str]) -> None:
         if not self.bags.exists():
-            write_text(self.bags, "".join(lines))
-        if not self.words.exists():
-            symbols = {"<eps>": 0, **labels(words)}
-            write_text(self.words, "".join(f"{word}\t{label}\n" for word, label in symbols.items()))
-        references = [" ".join(bag.reference) + "\n" for bag in bags if bag.reference is not None]
-        if len(references) == len(bags) and not self.references.exists():
-            write_text(self.references, "".join(references))
+            os.replace(self.given, self.bags)
 
-    def remove_temporaries(self) -> None:
-        """Remove what killed processes left half written."""
-        for path in (*self.path.glob(".*.tmp"), *self.lattices.glob(".*.tmp")):
-            path.unlink(missing_ok=True)
+    def read_bags(self) -> Sequence[Bag]:
+        return json_lines(self.bags, record_to_bag)
 
-    def read_entries(self, bags: Sequence[Bag]) -> dict[int, Entry]:
-        """What is known of each bag by its number; a result whose lattice is gone is not."""
-        entries: dict[int, Entry] = {}
-        if self.results.exists():
-            times = list(_read_jsonl(self.times)) if self.times.exists() else []
-            for number, result in enumerate(_read_jsonl(self.results)):
-                spent = times[number] if number < len(times) else {"seconds": 0.0, "memory": 0}
-                entries[number] = _to_entry({"result": result, **spent}, self.results, number)
-        if self.journal.exists():
-            _drop_half_line(self.journal)
-            for number, line in enumerate(_read_jsonl(self.journal)):
-                entries[line.get("bag", -1)] = _to_entry(line, self.journal, number)
-        return {
-            number: entry
-            for number, entry in entries.items()
-            if 0 <= number < len(bags) and (not entry.ok or self.lattice(number).exists())
-        }
+    def entries(self) -> Iterator[Entry]:
+        """What results.jsonl and times.jsonl know of each bag."""
+        if not self.results.exists():
+            return
+        outcomes = json_lines(self.results, lambda record, line: Outcome.from_json(record, self.results, line))
+        times = json_lines(self.times, lambda record, line: record) if self.times.exists() else []
+        for line, (outcome, spent) in enumerate(zip_longest(outcomes, times, fillvalue=None), 1):
+            match outcome, spent:
+                case Outcome(), {"seconds": int() | float() as seconds, "memory": int() as memory}:
+                    yield Entry(outcome, seconds, memory)
+                case Outcome(), None:
+                    yield Entry(outcome, 0.0, 0)
+                case _:
+                    raise InputError("found no seconds and memory of a result", path=self.times, line=line)
+
+    # ---- whose files these are
 
     def _present(self) -> dict[str, Any] | None:
         """The run.json of the folder; None when the folder is empty; an error when it is somebody else's."""
         if not self.run.exists():
-            foreign = sorted(p.name for p in self.path.iterdir() if p != self._lock and not p.match(".run.json.*.tmp"))
+            ours = (path for path in self.path.iterdir() if path != self.lock and not self.is_temporary(path))
+            foreign = sorted(path.name for path in ours)
             if foreign:
                 raise InputError(f"found {foreign[0]!r} but no run.json; an empty folder is allowed", path=self.path)
             return None
         present = read_json(self.run)
-        if present.get("format") != _FORMAT:
-            raise InputError(f"found the format {present.get('format')!r}; {_FORMAT!r} is allowed", path=self.run)
+        _check_format(present, self.run)
         return present
 
-    def _clear(self) -> None:
-        """Remove the run's own files and no others; run.json stays until the new one takes its place."""
-        for path in (*self.lattices.glob("*.fst"), *self.lattices.glob("*.fst.gz"), *self.path.glob("oracle-*.txt")):
-            path.unlink()
-        self.remove_temporaries()
-        finals = (self.results, self.times, self.best, self.nbest_moses, self.nbest_jsonl)
-        for path in (self.journal, *finals, self.bags, self.references, self.words):
-            path.unlink(missing_ok=True)
-
-    def _difference(self, present: dict[str, Any], wanted: dict[str, Any], lines: Sequence[str]) -> str | None:
+    def _difference(self, present: dict[str, Any], wanted: dict[str, Any]) -> str | None:
         """The first thing in which the folder's run is not the wanted one."""
-        for key in ("gyro", "settings"):
+        for key in ("format", "gyro", "settings"):
             if difference := _first_difference(present.get(key), wanted[key], key):
                 return difference
         if any(present.get(key) != wanted[key] for key in ("bags", "bags_sha256")):
-            return self._bag_difference(lines)
+            return self._bag_difference(wanted["bags"])
         return None
 
-    def _bag_difference(self, lines: Sequence[str]) -> str:
-        there = list(read_lines(self.bags)) if self.bags.exists() else []
-        for number, (old, new) in enumerate(zip(there, lines, strict=False), 1):
-            if old != new.rstrip("\n"):
-                return f"bag {number} is {old:.80} there and {new.rstrip():.80} here"
-        return f"it has {len(there)} bags and {len(lines)} are given"
-
-
-class Journal:
-    """The results of a run as they come, each on the disk before the next is taken."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._file: IO[str] = folder.journal.open("a", encoding="utf-8", newline="\n")
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def append(self, number: int, entry: Entry) -> None:
-        try:
-            line = {"bag": number, "result": entry.outcome.to_json(), "seconds": entry.seconds, "memory": entry.memory}
-            self._file.write(to_line(line))
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise InputError(f"cannot write: {error.strerror}", path=self._file.name) from error
+    def _bag_difference(self, count: int) -> str:
+        there = 0
+        if self.bags.exists():
+            for number, (old, new) in enumerate(zip_longest(read_lines(self.bags), read_lines(self.given)), 1):
+                there += old is not None
+                if old is not None and new is not None and old != new:
+                    return f"bag {number} is {old:.80} there and {new:.80} here"
+        return f"it has {there} bags and {count} are given"
 
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run, for reading."""
+    """A finished run, for reading; bags and outcomes are read from its files when they are asked for."""
 
     folder: RunFolder
-    bags: tuple[Bag, ...]
+    bags: Sequence[Bag]
     settings: dict[str, Any]
-    outcomes: tuple[Outcome, ...]
+    outcomes: Sequence[Outcome]
     nbest: int
 
     def __len__(self) -> int:
@@ -256,14 +256,15 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     if not folder.run.exists():
         raise InputError("no run.json here; the folder of a run is needed", path=path)
     run = read_json(folder.run)
-    if run.get("format") != _FORMAT:
-        raise InputError(f"found the format {run.get('format')!r}; {_FORMAT!r} is allowed", path=folder.run)
+    _check_format(run, folder.run)
+    folder.is_flat = run["format"] == _FLAT_FORMAT
     if not folder.is_finished:
         raise InputError("the run is not finished; start it again and it goes on where it was", path=path)
-    folder = RunFolder(path, gzip=run["settings"].get("gzip") is True)
-    bags = tuple(record_to_bag(record, number) for number, record in enumerate(_read_jsonl(folder.bags), 1))
-    lines = enumerate(_read_jsonl(folder.results), 1)
-    outcomes = tuple(Outcome.from_json(record, folder.results, line) for line, record in lines)
+    folder.is_gzipped = run["settings"].get("gzip") is True
+    bags = folder.read_bags()
+    outcomes = json_lines(folder.results, lambda record, line: Outcome.from_json(record, folder.results, line))
+    for _ in zip(bags, outcomes, strict=False):
+        pass  # what is damaged is told here, and not in the middle of something
     if not len(bags) == len(outcomes) == run.get("bags"):
         raise InputError(
             f"found {len(bags)} bags and {len(outcomes)} results; run.json has {run.get('bags')}", path=path
@@ -286,17 +287,18 @@ def to_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _identity(lines: Sequence[str], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes two runs the same."""
+def _words_of_bag(bag: Bag) -> tuple[str, ...]:
+    return bag.words
+
+
+def _settings_facts(settings: Mapping[str, Any]) -> dict[str, Any]:
     text = json.dumps(settings, ensure_ascii=False, sort_keys=True)
-    return {
-        "format": _FORMAT,
-        "gyro": __version__,
-        "settings": json.loads(text),
-        "settings_sha256": sha256(text.encode()).hexdigest(),
-        "bags": len(lines),
-        "bags_sha256": sha256("".join(lines).encode()).hexdigest(),
-    }
+    return {"settings": json.loads(text), "settings_sha256": sha256(text.encode()).hexdigest()}
+
+
+def _check_format(run: Mapping[str, Any], path: Path) -> None:
+    if run.get("format") not in (_FORMAT, _FLAT_FORMAT):
+        raise InputError(f"found the format {run.get('format')!r}; {_FORMAT!r} is allowed", path=path)
 
 
 def _first_difference(there: Any, here: Any, place: str = "") -> str | None:
@@ -311,23 +313,3 @@ def _first_difference(there: Any, here: Any, place: str = "") -> str | None:
     if there == here:
         return None
     return f"{place} is {json.dumps(there, ensure_ascii=False)} there and {json.dumps(here, ensure_ascii=False)} here"
-
-
-def _read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(read_lines(path), 1):
-        yield parse_object(line, path, number)
-
-
-def _to_entry(line: dict[str, Any], path: Path, number: int) -> Entry:
-    match line:
-        case {"result": dict() as result, "seconds": int() | float() as seconds, "memory": int() as memory}:
-            return Entry(Outcome.from_json(result, path, number + 1), seconds, memory)
-    raise InputError("found a line that is no result of a bag", path=path, line=number + 1)
-
-
-def _drop_half_line(path: Path) -> None:
-    """Cut off a last line that a kill left without its end."""
-    data = path.read_bytes()
-    whole = data.rfind(b"\n") + 1
-    if whole < len(data):
-        os.truncate(path, whole)

@@ -11,7 +11,7 @@ A new system is a room with a module like comparison/best_first/options.py, and 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable
 from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
@@ -39,7 +39,7 @@ class System(Protocol):
     def order(self, bag: Bag) -> Ordering:
         """Order one bag."""
 
-    def run(self, bags: Sequence[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
+    def run(self, bags: Iterable[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
         """Order many bags into a run folder; the options are those of `gyro.run.batch.run_batch`."""
 
     def run_text(self, folder: str | PathLike[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -94,17 +94,17 @@ class Generator:
             "model_order": self.model.order,
         }
 
-    def run(self, bags: Sequence[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
+    def run(self, bags: Iterable[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
         """Order many bags into a run folder; the options are those of `gyro.run.batch.run_batch`."""
-        settings = self.settings
-        for bag in bags:
-            check_constraints(bag)
-        # Compiled code is loaded at its first use: here once, so that no worker's bag pays for it.
-        self.order(Bag(bags[0].tokens[:3]))
+        settings, rest = self.settings, map(check_constraints, bags)
+        first = list(islice(rest, 1))
+        for bag in first:
+            # Compiled code is loaded at its first use: here once, so that no worker's bag pays for it.
+            self.order(Bag(bag.tokens[:3]))
         # The search keeps its own limit and then gives the best order so far: the pool's limit only stands behind it.
         time_limit = settings.time_limit * 1.5 + 5 if settings.is_search else settings.time_limit
         return run_batch(
-            bags,
+            chain(first, rest),
             folder,
             lambda _number, bag: self.order(bag),
             settings=self.signature(),

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import faulthandler
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from gyro.errors import GyroError, InputError, ResourceError
+from gyro.errors import GyroError, InputError, MachineError, ResourceError
 from gyro.pool import Ended, Failure, _Pool, run_tasks, stream_tasks
 
 MEGABYTE = 2**20
@@ -67,6 +69,53 @@ def test_failures_harm_no_other_task(jobs: int) -> None:
         7,
         8,
     ]
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (PermissionError(errno.EACCES, "Permission denied", "x.fst"), "Permission denied: 'x.fst'"),
+        (MachineError("found a broken machine"), "found a broken machine"),
+    ],
+)
+def test_a_fault_of_the_machine_is_no_failure_of_a_task(error: Exception, reason: str) -> None:
+    def work(task: int) -> int:
+        if task == 5:
+            raise InputError("cannot write", path="x.fst") from OSError(errno.EROFS, "Read-only file system")
+        if task == 6:
+            raise error
+        return task
+
+    for task, expected in ((5, "x.fst: cannot write"), (6, reason)):
+        for ends in (run_tasks([1, task, 2], work, jobs=2), stream_tasks([1, task, 2], work, jobs=2)):
+            with pytest.raises(MachineError, match=re.escape(expected)):
+                list(ends)
+    assert not psutil.Process().children()
+    missing = FileNotFoundError(errno.ENOENT, "No such file or directory", "x.fst")
+
+    def search(_task: int) -> int:
+        raise missing
+
+    assert isinstance(next(run_tasks([1], search)).result, Failure)
+
+
+def test_quick_tasks_are_given_ahead_and_none_is_lost_with_its_worker(tmp_path: Path) -> None:
+    def work(task: int) -> int:
+        if task % 50 == 49:
+            os._exit(7)  # with others at hand
+        return task
+
+    ends = results(run_tasks(range(300), work, jobs=2))
+    died = Failure("the process died: exit code 7")
+    assert ends == [died if task % 50 == 49 else task for task in range(300)]
+
+
+def test_idle_is_called_while_no_task_ends() -> None:
+    calls = []
+    ends = run_tasks([0.3], time.sleep, idle=lambda: calls.append(time.monotonic()))
+    assert len(list(ends)) == 1
+    assert calls
 
 
 def allocate(task: int) -> int:
@@ -137,10 +186,10 @@ def test_a_worker_that_died_between_two_tasks_is_replaced() -> None:
         os.kill(worker.status.pid, signal.SIGKILL)
         worker.process.join()
         assert not worker.busy
-        pool._give(1)
+        pool._give_out(1)
         (replaced,) = pool.workers
         assert replaced is not worker
-        assert pool._collect(replaced).result == 6
+        assert pool._collect(replaced).result == 5
     finally:
         pool.kill()
 

@@ -85,6 +85,19 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         run_command(lattices, *options)
 
 
+def test_a_range_keeps_its_evidence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_integer_lattices(tmp_path / "lattices")
+    lattices, mt = str(tmp_path / "lattices"), tmp_path / "mt.txt"
+    mt.write_text("12 7\n5 3\n")
+    options = ["--mt", str(mt), "--mt-format", "text", "--mt-tokenized", "--alpha", "0"]
+    assert run_command(lattices, *options) == 0
+    both = capsys.readouterr().out.splitlines()
+    for number in (1, 2):
+        limits = ["--time-limit", "60", "--memory-limit", "2G"]
+        assert run_command(lattices, *options, *limits, "--range", f"{number}:{number}") == 0
+        assert capsys.readouterr().out.splitlines() == [both[number - 1]]
+
+
 def outputs(path: Path) -> EvidenceFiles:
     """What one system says, with ids."""
     path.write_text("".join(json.dumps({"id": id, "outputs": {"A": text}}) + "\n" for id, text in MT.items()))

@@ -52,12 +52,30 @@ def test_a_run(tmp_path: Path) -> None:
     bags = [Bag(("b", "a"), id="7", reference=("b", "a")), Bag(("fail",), id="8"), Bag(("c",), id="9")]
     source = open_lattices(make_run(tmp_path / "run", bags))
     assert strings(source) == {"7": {("b", "a"): 1.0}, "8": None, "9": {("c",): 1.0}}
-    assert [item.bag for item in source] == bags == source.bags()
+    assert [item.bag for item in source] == bags == list(source.bags())
     assert [item.reference for item in source] == [("b", "a"), None, None]
     assert source.words() == {"a", "b", "c", "fail"}
     other = open_lattices(make_run(tmp_path / "other", bags[:1]))
     assert source.signature != other.signature
     assert source.signature == open_lattices(str(tmp_path / "run")).signature
+
+
+def test_the_lattices_of_a_large_run_are_in_folders(tmp_path: Path) -> None:
+    for name in ("000999.fst", "001/001000.fst", "001/001001.fst", "1000/1000000.fst", "old/000002.fst"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / name, f"w{Path(name).stem}")
+    assert [item.id for item in open_lattices(tmp_path)] == ["000999", "001000", "001001", "1000000"]
+
+
+def test_a_part_of_a_source(tmp_path: Path) -> None:
+    bags = [Bag(tuple(text.split()), id=text) for text in ("a b", "c", "d e")]
+    source = open_lattices(make_run(tmp_path / "run", bags))
+    part = source.part(2, 3)
+    assert [item.id for item in part] == ["c", "d e"]
+    assert (part.words(), part.first, part.whole) == ({"c", "d", "e"}, 1, source)
+    assert len(source.part(4, None)) == 0
+    write(tmp_path / "run" / "lattices" / "000009.fst", "x y")
+    assert open_lattices(tmp_path / "run" / "lattices").part(4, 4).words() == {"x", "y"}
 
 
 def test_a_folder_of_files_in_the_order_of_their_numbers(tmp_path: Path) -> None:
@@ -68,7 +86,7 @@ def test_a_folder_of_files_in_the_order_of_their_numbers(tmp_path: Path) -> None
     assert [item.id for item in source] == ["1", "2", "10", "x-3", "x-12"]
     assert strings(source)["2"] == {("w2", "end"): 1.0}
     assert source.words() == {"w1", "w2", "w10", "wx-3", "wx-12", "end"}
-    assert source.bags() == [Bag((), id=item.id) for item in source]
+    assert list(source.bags()) == [Bag((), id=item.id) for item in source]
     assert [item.id for item in source[1:3]] == ["2", "10"]
     before = source.signature
     write(tmp_path / "1.fst", "other words")

@@ -71,5 +71,6 @@ def test_batch_options_are_what_the_words_say(words: list[str], options: dict[st
     parser = argparse.ArgumentParser()
     add_batch_arguments(parser, "how many strings")
     parser.add_argument("--other", default="is not of the batch")
-    assert batch_options(parser.parse_args(words)) == options
+    default = {"jobs": 1, "nbest": 100, "time_limit": None, "memory_limit": None}
+    assert batch_options(parser.parse_args(words)) == {**default, "overwrite": False, "retry_failed": False, **options}
     assert "how many strings (default 100)" in parser.format_help()

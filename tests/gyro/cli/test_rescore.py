@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ import pytest
 
 from gyro.cli import rescore as command
 from gyro.errors import InputError
+from gyro.files import read_json
 from gyro.lattice.nbest import read_moses
+from gyro.run.folder import open_run
 from gyro.search.generator import Generator
 from gyro.text.bag import Bag
 
@@ -68,6 +71,37 @@ def test_rescoring_with_the_first_model_changes_nothing(world: World, generated:
     assert rescore(str(generated), "-o", str(tmp_path / "run"), "--lm", str(world.model_path)) == 0
     assert (tmp_path / "run" / "best.txt").read_text() == (generated / "best.txt").read_text()
     assert (tmp_path / "run" / "references.txt").read_text() == (generated / "references.txt").read_text()
+
+
+def test_a_range_has_what_the_whole_has_there(world: World, generated: Path, tmp_path: Path) -> None:
+    backoff = f"stupid-backoff:{world.index_path}"
+    for name, words in (("whole", ()), ("part", ("--range", "3:4"))):
+        assert rescore(str(generated), "-o", str(tmp_path / name), "--lm", backoff, *words) == 0
+    best = [(tmp_path / name / "best.txt").read_text().splitlines() for name in ("whole", "part")]
+    assert best[1] == best[0][2:4]
+    assert [bag.id for bag in open_run(tmp_path / "part").bags] == ["3", "4"]
+    costs = [[outcome.cost for outcome in open_run(tmp_path / name).outcomes] for name in ("whole", "part")]
+    assert costs[1] == costs[0][2:4]
+    with pytest.raises(InputError, match="no lattices in that range"):
+        rescore(str(generated), "-o", str(tmp_path / "none"), "--lm", backoff, "--range", "7:")
+
+
+def test_what_failed_is_tried_again_when_asked_for(world: World, generated: Path, tmp_path: Path) -> None:
+    source = shutil.copytree(generated, tmp_path / "source")
+    lattice = source / "lattices" / "000002.fst"
+    whole = lattice.read_bytes()
+    lattice.write_bytes(whole[:-10])
+    words = (str(source), "-o", str(tmp_path / "run"), "--lm", f"stupid-backoff:{world.index_path}")
+    assert rescore(*words, "--time-limit", "60", "--memory-limit", "2G") == 1
+    assert [outcome.ok for outcome in open_run(tmp_path / "run").outcomes] == [True, False, True, True, True, True]
+    limits = read_json(tmp_path / "run" / "run.json")["limits"]
+    assert limits == {"time_limit": 60.0, "memory_limit": 2**31}
+    lattice.write_bytes(whole)
+    assert rescore(*words) == 1  # failures stay as they are
+    assert rescore(*words, "--retry-failed") == 0
+    assert rescore(str(generated), "-o", str(tmp_path / "again"), *words[3:]) == 0
+    for name in ("best.txt", "nbest.txt", "results.jsonl"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
 def test_a_list_of_another_tool(world: World, tmp_path: Path) -> None:

@@ -3,15 +3,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import multiprocessing
 import os
-import random
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ from gyro.lattice.lattice import Hypothesis
 from gyro.lattice.nbest import read_jsonl, read_moses
 from gyro.run.batch import Summary, run_batch, write_nbest
 from gyro.run.folder import open_run
+from gyro.run.journal import Journal
 from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
 from tests.orders import failed, ordered
@@ -143,7 +141,7 @@ def test_the_folder_tells_how_it_was_made(finished: Path) -> None:
     assert [line["id"] for line in times] == [bag.id for bag in make_bags()]
     assert all(line["seconds"] >= 0 and line["memory"] >= 0 for line in times)
     assert not list(finished.rglob("*.tmp"))
-    assert not (finished / "journal.jsonl").exists()
+    assert not (finished / "journal").exists()
 
 
 def test_references_are_written_when_all_bags_have_them(tmp_path: Path) -> None:
@@ -173,6 +171,19 @@ def test_limits_leave_their_reason(tmp_path: Path) -> None:
     assert summary.slowest >= 3
     assert summary.memory > 2**27
     assert (tmp_path / "run" / "best.txt").read_text() == "\n\n"
+
+
+def test_a_thousand_lattices_and_more_are_in_folders(tmp_path: Path) -> None:
+    bags = make_bags([f"w{number}" for number in range(1003)])
+    assert run(tmp_path / "run", bags=bags, jobs=2, nbest=1).ok == 1003
+    names = [str(path.relative_to(tmp_path / "run" / "lattices")) for path in (tmp_path / "run").rglob("*.fst")]
+    assert len(names) == 1003
+    assert [name for name in sorted(names) if "/" in name] == [f"001/00100{number}.fst" for number in range(4)]
+    made = open_run(tmp_path / "run")
+    assert made.lattice(1002).best().tokens == ("w1002",)  # type: ignore[union-attr]
+    assert made.best() == [bag.tokens[0] for bag in bags]
+    run(tmp_path / "run", bags=make_bags(["a", "b"]), overwrite=True)
+    assert sorted(path.name for path in (tmp_path / "run" / "lattices").iterdir()) == ["000001.fst", "000002.fst"]
 
 
 # ---- summary and log
@@ -308,99 +319,22 @@ def test_work_knows_the_number_and_words_need_no_bags(tmp_path: Path) -> None:
     assert "id=one ok cost 1.00" in log.getvalue()
 
 
-# ---- kills
-
-
-def die_at(step: int, after: bool, folder: Path) -> None:
-    """Run the batch in this process and kill it at one of the calls that change the folder."""
-    me, count = os.getpid(), 0
-
-    def deadly(call: Callable[..., Any]) -> Callable[..., Any]:
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            nonlocal count
-            if os.getpid() != me:
-                return call(*args, **kwargs)
-            count += 1
-            if count == step and not after:
-                os.kill(me, signal.SIGKILL)
-            mine = count == step
-            try:
-                return call(*args, **kwargs)
-            finally:
-                if mine:
-                    os.kill(me, signal.SIGKILL)
-
-        return wrapped
-
-    for name in ("replace", "unlink", "fsync", "mkdir", "truncate"):
-        setattr(os, name, deadly(getattr(os, name)))
-    run(folder, bags=make_bags(TEXTS[:4]), jobs=2)
-
-
-@pytest.mark.parametrize("after", [False, True])
-def test_killed_at_every_step_and_resumed(tmp_path: Path, after: bool) -> None:
-    bags = make_bags(TEXTS[:4])
-    run(tmp_path / "whole", bags=bags)
-    expected = contents(tmp_path / "whole")
-    for step in range(1, 100):
-        folder = tmp_path / str(step)
-        process = multiprocessing.get_context("fork").Process(target=die_at, args=(step, after, folder))
-        process.start()
-        process.join()
-        run(folder, bags=bags)
-        assert contents(folder) == expected, step
-        if process.exitcode == 0:
-            break
-        assert process.exitcode == -signal.SIGKILL
-    assert step > 15
-
-
-SCRIPT = """
-import sys, time
-sys.path.insert(0, sys.argv[2])
-import test_batch
-
-def slowly(number, bag):
-    time.sleep(0.02 * (int(bag.id[1:]) % 4))
-    return test_batch.order(bag)
-
-test_batch.run(sys.argv[1], bags=test_batch.make_bags(test_batch.MANY), work=slowly, jobs=3, log=sys.stderr)
-"""
-MANY = [" ".join(random.Random(seed).choices([*"abcde", "fail"], k=seed % 5 + 1)) for seed in range(40)]
-
-
-def test_killed_at_random_moments_and_resumed(tmp_path: Path) -> None:
-    run(tmp_path / "whole", bags=make_bags(MANY))
-    folder, chance = tmp_path / "run", random.Random(7)
-    command = [sys.executable, "-c", SCRIPT, str(folder), str(Path(__file__).parent)]
-    kills = 0
-    while True:
-        process = subprocess.Popen(command, stderr=subprocess.PIPE)
-        assert process.stderr is not None
-        process.stderr.readline()  # the first bag has ended, or the run
-        time.sleep(chance.uniform(0, 0.15))
-        process.kill()
-        process.communicate()
-        if process.returncode == 0:
-            break
-        assert process.returncode == -signal.SIGKILL
-        kills += 1
-        if kills == 4:
-            run(folder, bags=make_bags(MANY), jobs=2)
-            break
-    assert kills >= 2
-    assert contents(folder) == contents(tmp_path / "whole")
-
-
 @pytest.mark.parametrize("keep", [0, 1, 3])
-def test_half_written_journal_line_is_dropped(copied: Path, tmp_path: Path, keep: int) -> None:
+@pytest.mark.parametrize("lost", [1, 9, 400])
+def test_half_a_record_at_the_end_of_the_journal_is_dropped(copied: Path, keep: int, lost: int) -> None:
     expected = contents(copied)
     results, times = lines(copied / "results.jsonl"), lines(copied / "times.jsonl")
-    journal = [
-        json.dumps({"bag": n, "result": r, "seconds": t["seconds"], "memory": t["memory"]}) + "\n"
-        for n, (r, t) in enumerate(zip(results, times, strict=True))
-    ]
-    (copied / "journal.jsonl").write_text("".join(journal[:keep]) + journal[keep][:-9])
+    places = [0]
+    with Journal(copied / "journal", len(TEXTS)) as journal:
+        for number, (result, spent) in enumerate(zip(results, times, strict=True)):
+            list_of = [expected[name].splitlines(keepends=True) for name in ("nbest.txt", "nbest.jsonl")]
+            moses = b"".join(line for line in list_of[0] if line.startswith(b"%d |||" % number))
+            jsonl = b"".join(line for line in list_of[1] if json.loads(line)["id"] == result["id"])
+            best = expected["best.txt"].splitlines(keepends=True)[number]
+            journal.append(number, result, spent["seconds"], spent["memory"], 5, (best, moses, jsonl))
+            journal.commit()
+            places.append((copied / "journal").stat().st_size)
+    os.truncate(copied / "journal", max(places[keep], places[keep + 1] - lost))
     for name in ("results.jsonl", "times.jsonl", "best.txt", "nbest.txt"):
         (copied / name).unlink()
     log = io.StringIO()

@@ -3,13 +3,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gyro.errors import InputError
-from gyro.run.folder import Entry, Journal, RunFolder, labels, open_run, words_of
+from gyro.run.folder import Entry, RunFolder, labels, open_run, words_of
 from gyro.run.outcome import Outcome
 from gyro.text.bag import Bag
 from gyro.text.bag_file import read_bags, record_to_bag
@@ -19,12 +21,13 @@ BAGS = [Bag(("b", "a", "b"), id="1"), Bag(("c",), id="2")]
 FAILED = Outcome.failed(BAGS[0], "no parse")
 
 
-def start(path: Path, **options: Any) -> dict[int, Entry]:
+def start(path: Path, **options: Any) -> list[Entry]:
     """What every start of a run does first."""
     folder = RunFolder(path)
     with folder.locked():
-        folder.prepare(BAGS, {"beta": 10}, 5, {"time_limit": 1.0}, overwrite=options.get("overwrite", False))
-        return folder.read_entries(BAGS)
+        inputs = folder.prepare(BAGS, {"beta": 10}, 5, {"time_limit": 1.0}, overwrite=options.get("overwrite", False))
+        assert list(inputs.bags) == BAGS
+        return list(folder.entries())
 
 
 def files(path: Path) -> dict[str, bytes]:
@@ -32,7 +35,7 @@ def files(path: Path) -> dict[str, bytes]:
 
 
 def test_a_new_folder(tmp_path: Path) -> None:
-    assert start(tmp_path / "deep" / "run") == {}
+    assert start(tmp_path / "deep" / "run") == []
     written = files(tmp_path / "deep" / "run")
     assert sorted(written) == [".lock", "bags.jsonl", "run.json", "words.syms"]
     assert written["words.syms"] == b"<eps>\t0\na\t1\nb\t2\nc\t3\n"
@@ -41,20 +44,57 @@ def test_a_new_folder(tmp_path: Path) -> None:
         open_run(tmp_path / "deep" / "run")
 
 
+def test_bags_are_not_held_in_memory(tmp_path: Path) -> None:
+    alive: list[weakref.ref[Bag]] = []
+
+    def stream() -> Iterator[Bag]:
+        for number in range(300):
+            bag = Bag(("a", "b"), id=str(number))
+            alive.append(weakref.ref(bag))
+            yield bag
+            assert sum(reference() is not None for reference in alive) <= 2
+
+    folder = RunFolder(tmp_path)
+    with folder.locked():
+        inputs = folder.prepare(stream(), {}, 1, {}, overwrite=False)
+    assert [bag.id for bag in inputs.bags] == [str(number) for number in range(300)]
+
+
+def test_an_error_in_the_bags_leaves_no_new_folder(tmp_path: Path) -> None:
+    def stream() -> Iterator[Bag]:
+        yield BAGS[0]
+        raise InputError("found a bad line")
+
+    with pytest.raises(InputError, match="found a bad line"), (folder := RunFolder(tmp_path / "run")).locked():
+        folder.prepare(stream(), {}, 1, {}, overwrite=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_is_no_folder_for_lattices(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    start(tmp_path / "run")
+    (tmp_path / "run" / "lattices").rmdir()
+    (tmp_path / "run" / "lattices").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="lattices: found a link"):
+        start(tmp_path / "run")
+
+
+def test_runs_of_earlier_versions_are_read_or_overwritten(tmp_path: Path) -> None:
+    start(tmp_path)
+    told = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps({**told, "format": "gyro-run-1"}))
+    for name in ("times.jsonl", "best.txt", "nbest.txt", "nbest.jsonl"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "results.jsonl").write_text(2 * (json.dumps(FAILED.to_json()) + "\n"))
+    assert open_run(tmp_path).folder.lattice(1000) == tmp_path / "lattices" / "001001.fst"
+    with pytest.raises(InputError, match='format is "gyro-run-1" there and "gyro-run-2" here'):
+        start(tmp_path)
+    assert start(tmp_path, overwrite=True) == []
+
+
 def test_labels_of_a_run() -> None:
     assert words_of(BAGS) == {"a", "b", "c"}
     assert labels(["c", "a", "b", "a"]) == {"a": 1, "b": 2, "c": 3}
-
-
-def test_journal_is_read_back(tmp_path: Path) -> None:
-    start(tmp_path)
-    failed, ok = Entry(FAILED, 0.5, 100), Entry(Outcome.ordered(BAGS[1], 2.5), 0.25, 7)
-    with Journal(RunFolder(tmp_path)) as journal:
-        journal.append(1, ok)
-        journal.append(0, failed)
-    assert start(tmp_path) == {0: failed}  # the other has no lattice
-    RunFolder(tmp_path).lattice(1).write_bytes(b"")
-    assert start(tmp_path) == {0: failed, 1: ok}
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
@@ -111,8 +151,6 @@ def test_two_runs_cannot_share_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("journal.jsonl", "nonsense\n", r"journal.jsonl:1: found a line that is not JSON"),
-        ("journal.jsonl", '{"bag": 0}\n', r"journal.jsonl:1: found a line that is no result of a bag"),
         ("results.jsonl", "[1]\n", r"results.jsonl:1: found JSON that is not an object"),
         ("results.jsonl", '{"id": "b1"}\n', r"results.jsonl:1: found no result of a bag: status: Field required"),
     ],
