@@ -239,9 +239,9 @@ def read_json(path: AnyPath) -> dict[str, Any]:
 
 
 def check_type(kind: type[T], value: object, what: str, path: AnyPath, line: int | None = None) -> T:
-    """The value as pydantic reads it strictly: whole numbers go for floats, nothing else is turned into another type.
+    """A JSON value as pydantic reads it strictly: whole numbers go for floats, nothing else is made another type.
 
-    `kind` is a type of annotations, a TypedDict or a pydantic model; `what` names the value in errors.
+    `kind` is a type of annotations, a dataclass or a pydantic model; `what` names the value in errors.
 
     >>> check_type(list[int], [1, 2], "numbers", "numbers.json")
     [1, 2]
@@ -249,10 +249,13 @@ def check_type(kind: type[T], value: object, what: str, path: AnyPath, line: int
     from pydantic import ValidationError  # it takes a while to import
 
     try:
-        checked: T = _adapter(kind).validate_python(value, strict=True)  # type: ignore[arg-type]
+        checked: T = _adapter(kind).validate_json(json.dumps(value), strict=True)  # type: ignore[arg-type]
         return checked
-    except (ValidationError, OverflowError) as error:
-        raise InputError(f"found no {what}: {_first_fault(error)}", path=path, line=line) from error
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        message = f"{place}: {fault['msg']}" if place else fault["msg"]
+        raise InputError(f"found no {what}: {message}", path=path, line=line) from error
 
 
 @cache
@@ -260,11 +263,3 @@ def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
-
-
-def _first_fault(error: Any) -> str:
-    if isinstance(error, OverflowError):
-        return "a number is too large"
-    fault = error.errors(include_url=False)[0]
-    place = ".".join(map(str, fault["loc"]))
-    return f"{place}: {fault['msg']}" if place else str(fault["msg"])

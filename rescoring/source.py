@@ -25,6 +25,7 @@ import numpy as np
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import NbestEntry, read_jsonl, read_moses
+from gyro.run.checksum import SUMS, verify_run
 from gyro.run.folder import open_run, words_of
 from gyro.text.bag import Bag
 
@@ -78,6 +79,11 @@ class LatticeSource(Sequence[LatticeItem]):
             lattices = (item.lattice() for item in self._items)
             self._words = frozenset(word for lattice in lattices if lattice is not None for word in lattice.words)
         return self._words
+
+    def verify(self) -> None:
+        """Compare the lattices of a run with the checksums that were noted with them."""
+        if (self.path / SUMS).exists():
+            verify_run(self.path)
 
     def bags(self) -> list[Bag]:
         """The bags; one that is not known is an empty bag with the id."""

@@ -37,6 +37,7 @@ COMMANDS = {
     "best": "print the best order of every bag of a run",
     "show": "draw a lattice as SVG or PNG",
     "score": "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems",
+    "verify": "find damage: compare models, indexes and runs with the checksums of their making",
     "report": "write one HTML page on runs: scores, figures, examples, configuration",
 }
 

@@ -21,11 +21,12 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from gyro.errors import GyroError, InputError
+from gyro.errors import GyroError, InputError, printable
 from gyro.files import write_atomically, write_text
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import WRITERS, cost_feature, entries, read_moses
 from gyro.pool import Ended, Failure, run_tasks
+from gyro.run.checksum import write_sums
 from gyro.run.folder import Entry, Journal, Run, RunFolder, labels, to_line, words_of
 from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
@@ -75,7 +76,7 @@ class Summary:
         rows.append(("peak memory", f"{self.memory / 2**20:.0f} MB a bag"))
         width = max(len(name) for name, _ in rows) + 2
         lines = [f"{name:<{width}}{value}" for name, value in rows]
-        lines += [f"bag {id}: {reason}" for id, reason in self.failures[:most_failures]]
+        lines += [printable(f"bag {id}: {reason}") for id, reason in self.failures[:most_failures]]
         if self.failed > most_failures:
             lines.append(f"and {self.failed - most_failures} more failures; all are in {self.folder / 'results.jsonl'}")
         return "\n".join(lines)
@@ -95,6 +96,7 @@ def run_batch(
     nbest: int = 100,
     overwrite: bool = False,
     retry_failed: bool = False,
+    verify: Callable[[], None] = lambda: None,
     log: IO[str] | None = None,
 ) -> Summary:
     """Order every bag into the folder with `work`, in processes of their own.
@@ -102,7 +104,8 @@ def run_batch(
     `settings` is all that decides the results but for the limits. A folder that holds the same run is continued; one
     that holds another is refused, or with `overwrite` started anew. Failures stay as they are unless
     `retry_failed`. `words` are those of the lattices, if they are not the bags'. `features` makes the columns of the
-    n-best lists (LM, minus the cost), also in the worker processes. Progress goes to `log` (standard error): a bar on a
+    n-best lists (LM, minus the cost), also in the worker processes. `verify` compares models and other input with
+    their checksums; it is called for a run that is made anew. Progress goes to `log` (standard error): a bar on a
     terminal, else a line a bag.
     """
     if nbest < 1:
@@ -113,6 +116,8 @@ def run_batch(
         symbols = labels(words_of(bags) if words is None else words)
         run.prepare(bags, settings, nbest, limits, overwrite=overwrite, words=symbols)
         known = run.read_entries(bags)
+        if not known:
+            verify()
         if retry_failed:
             known = {number: entry for number, entry in known.items() if entry.ok}
         todo = [number for number in range(len(bags)) if number not in known]
@@ -210,6 +215,7 @@ def _assemble(run: RunFolder, bags: Sequence[Bag], known: Sequence[Entry], lists
     spent = ({"id": e.outcome.id, "seconds": e.seconds, "memory": e.memory} for e in known)
     write_text(run.times, "".join(map(to_line, spent)))
     write_text(run.results, "".join(to_line(entry.outcome.to_json()) for entry in known))
+    write_sums(run.path, [run.lattice(number) for number, entry in enumerate(known) if entry.ok])
     run.journal.unlink(missing_ok=True)
     run.remove_temporaries()
 
@@ -275,9 +281,9 @@ class _Progress:
             self.bar.update()
             return
         bag = self.bags[number]
-        facts = f"cost {entry.outcome.cost:.2f}" if entry.ok else f"({entry.outcome.reason})"
+        facts = f"cost {entry.outcome.cost:.2f}" if entry.ok else f"({printable(str(entry.outcome.reason))})"
         size = f"{len(bag)} tokens " if len(bag) else ""
-        line = f"{self.done}/{len(self.bags)} id={bag.id} {entry.outcome.status} {size}{facts}"
+        line = f"{self.done}/{len(self.bags)} id={printable(bag.id)} {entry.outcome.status} {size}{facts}"
         print(f"{line} {entry.seconds:.2f} s", file=self.file, flush=True)
 
 

@@ -23,8 +23,9 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gyro.errors import InputError
-from gyro.files import parse_object, read_json, write_json, write_text
+from gyro.files import parse_object, write_json, write_text
 from gyro.run.outcome import Outcome
+from gyro.run.record import FORMAT, parse_journal, read_run
 from gyro.text.bag import Bag
 from gyro.text.bag_file import bag_to_record, record_to_bag
 from gyro.text.corpus import read_lines
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from gyro.lattice.lattice import Lattice
 
 Told = TypeVar("Told", bound=Outcome)
-
-_FORMAT = "gyro-run-1"
 
 
 class Entry(NamedTuple):
@@ -148,11 +147,11 @@ class RunFolder:
             times = list(_read_jsonl(self.times)) if self.times.exists() else []
             for number, result in enumerate(_read_jsonl(self.results)):
                 spent = times[number] if number < len(times) else {"seconds": 0.0, "memory": 0}
-                entries[number] = _to_entry({"result": result, **spent}, self.results, number)
+                entries[number] = _to_entry({"bag": number, "result": result, **spent}, self.results, number)
         if self.journal.exists():
             _drop_half_line(self.journal)
             for number, line in enumerate(_read_jsonl(self.journal)):
-                entries[line.get("bag", -1)] = _to_entry(line, self.journal, number)
+                entries[parse_journal(line, self.journal, number + 1).bag] = _to_entry(line, self.journal, number)
         return {
             number: entry
             for number, entry in entries.items()
@@ -166,10 +165,7 @@ class RunFolder:
             if foreign:
                 raise InputError(f"found {foreign[0]!r} but no run.json; an empty folder is allowed", path=self.path)
             return None
-        present = read_json(self.run)
-        if present.get("format") != _FORMAT:
-            raise InputError(f"found the format {present.get('format')!r}; {_FORMAT!r} is allowed", path=self.run)
-        return present
+        return read_run(self.run)
 
     def _clear(self) -> None:
         """Remove the run's own files and no others; run.json stays until the new one takes its place."""
@@ -177,7 +173,7 @@ class RunFolder:
             path.unlink()
         self.remove_temporaries()
         finals = (self.results, self.times, self.best, self.nbest_moses, self.nbest_jsonl)
-        for path in (self.journal, *finals, self.bags, self.references, self.words):
+        for path in (self.journal, self.path / "checksums.xxh128", *finals, self.bags, self.references, self.words):
             path.unlink(missing_ok=True)
 
     def _difference(self, present: dict[str, Any], wanted: dict[str, Any], lines: Sequence[str]) -> str | None:
@@ -253,9 +249,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     folder = RunFolder(path)
     if not folder.run.exists():
         raise InputError("no run.json here; the folder of a run is needed", path=path)
-    run = read_json(folder.run)
-    if run.get("format") != _FORMAT:
-        raise InputError(f"found the format {run.get('format')!r}; {_FORMAT!r} is allowed", path=folder.run)
+    run = read_run(folder.run)
     if not folder.is_finished:
         raise InputError("the run is not finished; start it again and it goes on where it was", path=path)
     bags = tuple(record_to_bag(record, number) for number, record in enumerate(_read_jsonl(folder.bags), 1))
@@ -265,7 +259,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
         raise InputError(
             f"found {len(bags)} bags and {len(outcomes)} results; run.json has {run.get('bags')}", path=path
         )
-    return Run(folder, bags, run["settings"], outcomes, int(run.get("nbest", 0)))
+    return Run(folder, bags, run["settings"], outcomes, run.get("nbest", 0))
 
 
 def words_of(bags: Iterable[Bag]) -> set[str]:
@@ -287,7 +281,7 @@ def _identity(lines: Sequence[str], settings: Mapping[str, Any]) -> dict[str, An
     """What makes two runs the same."""
     text = json.dumps(settings, ensure_ascii=False, sort_keys=True)
     return {
-        "format": _FORMAT,
+        "format": FORMAT,
         "gyro": __version__,
         "settings": json.loads(text),
         "settings_sha256": sha256(text.encode()).hexdigest(),
@@ -316,10 +310,8 @@ def _read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _to_entry(line: dict[str, Any], path: Path, number: int) -> Entry:
-    match line:
-        case {"result": dict() as result, "seconds": int() | float() as seconds, "memory": int() as memory}:
-            return Entry(Outcome.from_json(result, path, number + 1), seconds, memory)
-    raise InputError("found a line that is no result of a bag", path=path, line=number + 1)
+    known = parse_journal(line, path, number + 1)
+    return Entry(Outcome.from_json(known.result, path, number + 1), known.seconds, known.memory)
 
 
 def _drop_half_line(path: Path) -> None:

@@ -111,7 +111,8 @@ class Normalisation:
     @classmethod
     def from_json(cls, value: object) -> Normalisation:
         """Read what `to_json` gave."""
-        if not isinstance(value, dict) or not isinstance(value.get("lowercase"), bool):
+        known = isinstance(value, dict) and isinstance(value.get("spacy"), str | None)
+        if not known or not isinstance(value, dict) or not isinstance(value.get("lowercase"), bool):
             raise InputError(f"found the normalisation {value!r:.60}; an object of tokenizer and lowercase is allowed")
         return cls(str(value.get("tokenizer")), value["lowercase"], value.get("spacy"))
 
