@@ -9,6 +9,7 @@ exit_code      run a program's work and turn what it raises into one line and an
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -18,7 +19,8 @@ from typing import IO
 
 OUT_OF_MEMORY = 3
 # What the loader of shared libraries says when there is no room for one.
-_NO_ROOM_FOR_LIBRARY = ("cannot allocate memory", "failed to map segment", "cannot apply additional memory protection")
+_NO_ROOM_FOR_LIBRARY = ("annot allocate memory", "failed to map segment", "cannot apply additional memory protection")
+NO_MEMORY = "the memory did not suffice"
 
 
 class GyroError(Exception):
@@ -73,18 +75,29 @@ def exit_code(program: str, work: Callable[[], int]) -> int:
         _silence(sys.stdout)  # its reader is gone, as with `| head`: nothing is left to say
         return 141
     except MemoryError:
-        return end("the memory did not suffice", OUT_OF_MEMORY)
+        return end(NO_MEMORY, OUT_OF_MEMORY)
     except ImportError as error:
-        if not any(words in str(error) for words in _NO_ROOM_FOR_LIBRARY):
+        if not _lacks_memory(error):
             raise
-        return end(f"the memory did not suffice: {error}", OUT_OF_MEMORY)
+        return end(NO_MEMORY, OUT_OF_MEMORY)
     except OSError as error:
+        if _lacks_memory(error):
+            return end(NO_MEMORY, OUT_OF_MEMORY)
         # Files are read and written with their names told in InputError; what is left is standard output, as a rule.
         place = f"{error.filename}: " if error.filename else ""
         return end(f"{place}cannot read or write: {error.strerror or error}", 2)
     finally:
         _leave_output_clean()
     return code
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Whether the error, or one that it came from, is that of a library that found no room."""
+    while error is not None:
+        if getattr(error, "errno", None) == errno.ENOMEM or any(words in str(error) for words in _NO_ROOM_FOR_LIBRARY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _flush_output() -> None:
