@@ -25,12 +25,12 @@ def file_checksum(path: str | PathLike[str], kind: str = "xxh128") -> str:
         with open(path, "rb", buffering=0) as file:
             while piece := file.read(_PIECE):
                 digest.update(piece)
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path=path) from error
+    except (OSError, ValueError) as error:  # a name with a NUL in it is no name
+        raise InputError(f"cannot read: {getattr(error, 'strerror', error)}", path=path) from error
     return str(digest.hexdigest())
 
 
 def check_file(path: str | PathLike[str], checksum: str, kind: str = "xxh128") -> None:
     """Raise InputError when the file is not what it was."""
     if file_checksum(path, kind) != checksum:
-        raise InputError("the file is damaged or was changed: its checksum is not the one noted at its making", path=path)
+        raise InputError("the file is damaged or was changed: its checksum is another than at its making", path=path)

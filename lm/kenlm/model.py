@@ -159,6 +159,9 @@ def load_model(path: str | os.PathLike[str]) -> KenlmModel:
     config.load_method = kenlm.LoadMethod.LAZY
     try:
         opened = kenlm.Model(os.fspath(path), config)
+    except UnicodeDecodeError as error:  # what KenLM says of a file has bytes of the file in it
+        message = error.object.decode("utf-8", "backslashreplace")
+        raise InputError(f"not a model that KenLM reads: {_reason(message)}", path=path) from error
     except (OSError, RuntimeError) as error:
         raise InputError(f"not a model that KenLM reads: {_reason(str(error))}", path=path) from error
     model = KenlmModel(Path(path), opened, normalisation, signature)
