@@ -139,11 +139,9 @@ def _failure(code: int, log: Path) -> str:
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     last = next((line for line in reversed(lines) if line and line != "ERROR"), "")
     killed = code < 0 and code != -signal.SIGABRT  # KenLM aborts after it has said what is wrong
-    return (
-        f"killed by {signal.Signals(-code).name}, perhaps for lack of memory"
-        if killed
-        else last or f"code {code}, perhaps for lack of disk space"
-    )
+    if killed:
+        return f"killed by {signal.Signals(-code).name}, perhaps for lack of memory"
+    return last or f"code {code}, perhaps for lack of disk space"
 
 
 def _publish(file: Path, target: Path, facts: Mapping[str, object]) -> None:

@@ -12,7 +12,7 @@ from tests.conftest import World
 from tests.damage import KINDS, material
 from tests.once import make_once
 
-SEED, CASES = 11, 80
+SEED, CASES = 11, 160
 # Those that are read by much the same code share a process.
 GROUPS = {
     "runs": [name for name in KINDS if name.startswith(("run/", "halfway/"))],
