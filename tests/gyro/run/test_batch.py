@@ -477,3 +477,13 @@ def test_bad_numbers(tmp_path: Path, finished: Path) -> None:
         run(tmp_path / "run", nbest=0)
     with pytest.raises(InputError, match="found the n-best format 'xml'; allowed are moses, jsonl"):
         write_nbest(open_run(finished), 5, "xml", io.StringIO())
+
+
+def test_ids_are_shown_without_escape_sequences_and_line_breaks(tmp_path: Path) -> None:
+    log = io.StringIO()
+    bags = [Bag(("a",), id="one\x1b[2J\nbag"), Bag(("none",), id="two\r\u2028")]
+    summary = run(tmp_path / "run", bags=bags, log=log)
+    assert log.getvalue().count("\n") == 2
+    assert r"id=one\x1b[2J\nbag ok" in log.getvalue()
+    assert r"bag two\r\u2028: no parse" in summary.text()
+    assert [bag.id for bag in open_run(tmp_path / "run").bags] == [bag.id for bag in bags]
