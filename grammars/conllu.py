@@ -195,9 +195,9 @@ def _split_columns(line: str) -> list[str]:
 def _parse_token(columns: Sequence[str], number: int) -> ConlluToken:
     name, form, lemma, upos, xpos, feats, head, deprel, deps, misc = columns
     if name != str(number):
-        raise InputError(f"found the id {name}; {number} is allowed here")
-    if head != "_" and not (head.isdecimal() and str(int(head)) == head):
-        raise InputError(f"found the head {head!r}; a number or _ is allowed")
+        raise InputError(f"found the id {name:.40}; {number} is allowed here")
+    if head != "_" and not (head.isdecimal() and len(head) < 10 and str(int(head)) == head):
+        raise InputError(f"found the head {head!r:.40}; a number or _ is allowed")
     place = None if head == "_" else int(head) - 1
     return ConlluToken(form, lemma, upos, xpos, feats, place, deprel, deps, misc)
 
@@ -206,9 +206,9 @@ def _check_other(name: str, tokens: int, earlier: Sequence[str]) -> None:
     """Refuse what is neither the range that starts with the next token nor the next empty node."""
     kind = "-" if "-" in name else "."
     start, _, end = name.partition(kind)
-    if not (start.isdecimal() and end.isdecimal() and f"{int(start)}{kind}{int(end)}" == name):
+    if not (start.isdecimal() and end.isdecimal() and len(name) < 20 and f"{int(start)}{kind}{int(end)}" == name):
         raise InputError(
-            f"found the id {name!r}; a number, a range such as 2-3 or an empty node such as 2.1 is allowed"
+            f"found the id {name!r:.40}; a number, a range such as 2-3 or an empty node such as 2.1 is allowed"
         )
     covered = max((int(other.partition("-")[2]) for other in earlier if "-" in other), default=0)
     if kind == "-" and not max(tokens, covered) < int(start) == tokens + 1 <= int(end):

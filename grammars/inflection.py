@@ -111,7 +111,14 @@ def _forms(lemma: str, upos: str, feats: str | None) -> set[str]:
         return _compared(lemma, upos, _degree(upos, feats, attributes))
     if upos in ("PRON", "DET"):
         return _pronoun(lemma, attributes, known=feats is not None)
-    if upos == "NUM" and lemma.isdecimal() and lemma[0] != "0" and int(lemma) >= 1000 and int(lemma) not in YEARS:
+    if (
+        upos == "NUM"
+        and lemma.isdecimal()
+        and lemma[0] != "0"
+        and len(lemma) < 100
+        and int(lemma) >= 1000
+        and int(lemma) not in YEARS
+    ):
         return {lemma, f"{int(lemma):,}"}
     return {lemma}
 

@@ -14,7 +14,8 @@ The rooms, from what all stand on to what people see: text; index, lattice and s
 and cli. Beside them stand the packages grammars, lm, rescoring and comparison. At the root are
 
 errors      mistakes of the user's and what commands make of them
-files       files that are written whole or not at all
+files       files that are written whole or not at all; JSON of others
+checksum    checksums of whole files; array_file reads NumPy's
 notation    sizes, spans and tables as people write them
 pool        tasks in worker processes, each a worker; memory is what they may take
 row_table   the hash table of compiled code

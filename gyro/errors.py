@@ -5,6 +5,7 @@ InputError     a file or value that cannot be used, with its place
 ResourceError  a time or memory limit that was reached
 MachineError   a fault of the machine: a full disk, a permission, too many open files
 machine_fault  the fault of the machine that an error comes from, if there is one
+printable      text of others as it may be shown: no escape sequence reaches a terminal, no line break splits a line
 exit_code      run a program's work and turn what it raises into one line and an exit code: the one place for that
 """
 
@@ -14,7 +15,14 @@ import errno
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from os import PathLike
+from typing import IO
+
+OUT_OF_MEMORY = 3
+# What the loader of shared libraries says when there is no room for one.
+_NO_ROOM_FOR_LIBRARY = ("annot allocate memory", "failed to map segment", "cannot apply additional memory protection")
+NO_MEMORY = "the memory did not suffice"
 
 # Disks, permissions, open files and memory: an OSError with one of these says nothing about the input.
 _FAULTS = frozenset(
@@ -61,19 +69,79 @@ def machine_fault(error: BaseException | None) -> OSError | None:
     return None
 
 
+def printable(text: str) -> str:
+    r"""The text with everything escaped that is not seen as a character of its own.
+
+    >>> printable("bag\x1b[2J\n7")
+    'bag\\x1b[2J\\n7'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def exit_code(program: str, work: Callable[[], int]) -> int:
-    """The exit code of the work: its own, 2 for a mistake of the user's, 130 when it was stopped by hand."""
+    """The exit code of the work: its own, 2 for a mistake of the user's or a file that cannot be read or written,
+    3 for lack of memory, 130 when it was stopped by hand.
+    """
+
+    def end(message: str, code: int) -> int:
+        with suppress(OSError, ValueError):  # standard error may be full or closed as well
+            print(f"{program}: {printable(message)}", file=sys.stderr)
+        return code
+
     try:
         code = work()
-        sys.stdout.flush()
+        _flush_output()
     except GyroError as error:
-        print(f"{program}: {error}", file=sys.stderr)
-        return 2
+        return end(str(error), 2)
     except KeyboardInterrupt:
-        print(f"{program}: stopped; the same command goes on where this one was", file=sys.stderr)
-        return 130
+        return end("stopped; the same command goes on where this one was", 130)
     except BrokenPipeError:
-        # The reader of our output is gone, as with `| head`: nothing is left to say, not even at shutdown.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(sys.stdout)  # its reader is gone, as with `| head`: nothing is left to say
         return 141
+    except MemoryError:
+        return end(NO_MEMORY, OUT_OF_MEMORY)
+    except ImportError as error:
+        if not _lacks_memory(error):
+            raise
+        return end(NO_MEMORY, OUT_OF_MEMORY)
+    except OSError as error:
+        if _lacks_memory(error):
+            return end(NO_MEMORY, OUT_OF_MEMORY)
+        # Files are read and written with their names told in InputError; what is left is standard output, as a rule.
+        place = f"{error.filename}: " if error.filename else ""
+        return end(f"{place}cannot read or write: {error.strerror or error}", 2)
+    finally:
+        _leave_output_clean()
     return code
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Whether the error, or one that it came from, is that of a library that found no room."""
+    while error is not None:
+        if getattr(error, "errno", None) == errno.ENOMEM or any(words in str(error) for words in _NO_ROOM_FOR_LIBRARY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _flush_output() -> None:
+    if sys.stdout is not None:  # it is None when the program was started with it closed
+        sys.stdout.flush()
+
+
+def _leave_output_clean() -> None:
+    """What standard output cannot take is dropped here: else Python complains of it once more at shutdown."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            try:
+                stream.flush()
+            except (OSError, ValueError):
+                _silence(stream)
+
+
+def _silence(stream: IO[str] | None) -> None:
+    with suppress(OSError, ValueError):
+        if stream is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

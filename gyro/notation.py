@@ -28,9 +28,9 @@ def parse_size(text: str) -> int:
     >>> parse_size("2G"), parse_size("1.5M")
     (2147483648, 1572864)
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
-        raise InputError(f"found the size {text!r}; a number with K, M, G or T is allowed, like 2G")
+        raise InputError(f"found the size {text!r:.40}; a number with K, M, G or T is allowed, like 2G")
     return int(float(match[1]) * _UNITS[match[2].upper()])
 
 
@@ -40,9 +40,9 @@ def parse_span(text: str) -> tuple[int, int]:
     >>> parse_span("3-5"), parse_span("1")
     ((3, 5), (1, 1))
     """
-    match = re.fullmatch(r"(\d+)(?:-(\d+))?", text.strip())
+    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text.strip())
     if match is None:
-        raise InputError(f"found {text!r}; a span like 3-5 or one number is allowed")
+        raise InputError(f"found {text!r:.40}; a span like 3-5 or one number is allowed")
     return int(match[1]), int(match[2] or match[1])
 
 
@@ -52,10 +52,10 @@ def parse_slice(text: str) -> tuple[int, int | None]:
     >>> parse_slice("1:100"), parse_slice("101:")
     ((1, 100), (101, None))
     """
-    match = re.fullmatch(r"(\d*):(\d*)", text.strip())
+    match = re.fullmatch(r"(\d{0,18}):(\d{0,18})", text.strip())
     first, last = (int(match[1] or 1), int(match[2]) if match[2] else None) if match else (0, None)
     if first < 1 or (last is not None and last < first):
-        raise InputError(f"found the range {text!r}; lines counted from 1 are allowed, like 1:100")
+        raise InputError(f"found the range {text!r:.40}; lines counted from 1 are allowed, like 1:100")
     return first, last
 
 
@@ -72,8 +72,10 @@ def from_table(kind: type[T], table: Mapping[str, Any], place: str) -> T:
         try:
             # Strict: a whole number goes for a float, but neither a truth value nor a string for a number.
             values[key] = TypeAdapter(hints[key]).validate_python(value, strict=True)
-        except ValidationError as error:
-            raise InputError(f"found {key} = {value!r} in {place}; {_type_name(hints[key])} is allowed") from error
+            if isinstance(value, int) and abs(value) >= 1 << 63:
+                raise OverflowError("too large for the machine")
+        except (ValidationError, OverflowError) as error:
+            raise InputError(f"found {key} = {value!r:.60} in {place}; {_type_name(hints[key])} is allowed") from error
     missing = [n for n, f in known.items() if n not in table and f.default is MISSING and f.default_factory is MISSING]
     if missing:
         raise InputError(f"{place} lacks {', '.join(missing)}")

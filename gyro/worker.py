@@ -1,8 +1,9 @@
 """Forked processes that do tasks for their parent, and never outlive it.
 
-Worker   a process and the parent's end of its pipe
-Workers  some of them: fork, end, end all
-answer   do a task, and tell its result or why there is none in JSON
+Worker           a process and the parent's end of its pipe
+Workers          some of them: fork, end, end all
+die_with_parent  have the kernel end this process with its parent
+answer           do a task, and tell its result or why there is none in JSON
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class Workers:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-            _die_with_parent(parent)
+            die_with_parent(parent)
             for pipe in foreign:
                 pipe.close()  # else the death of the parent would not close them
             with suppress(EOFError, OSError):  # the parent is gone
@@ -145,7 +146,8 @@ def answer(work: Callable[[T], R], task: T, facts: Callable[[], dict[str, float]
     return json.dumps({"fault" if is_fault else "failure": " ".join(reason.split())} | facts()).encode()
 
 
-def _die_with_parent(parent: int) -> None:
+def die_with_parent(parent: int) -> None:
+    """Called in a child: from now on it is killed when its parent ends, however that comes."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the call above

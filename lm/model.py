@@ -41,5 +41,8 @@ class LanguageModel(Protocol):
         start: the string begins a sentence (else nothing is known of what was before); end: it ends one.
         """
 
+    def verify(self) -> None:
+        """Compare the files of the model with the checksums of their making, where these are known."""
+
     def walkers(self) -> Callable[[Sequence[str]], Walker]:
         """A function that makes the walker for given words; what it takes to begin is done once, here."""

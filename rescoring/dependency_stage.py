@@ -62,8 +62,12 @@ class ReadyDependencies:
         }
         self._ids = [item.id for item in source]
         self._known = known_features(source.path)
+        self._model = model
         self._rescorer = DependencyRescorer(model, weight)
         list(parse_sentences([["."]]))  # the parser is loaded before the workers are forked, so that they share it
+
+    def verify(self) -> None:
+        self._model.verify()
 
     def title(self, before: str) -> str:
         return f"{before} + dependency LM"

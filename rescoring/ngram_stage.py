@@ -78,6 +78,10 @@ class ReadyNgrams:
         self._walkers = {scale.name: scale.model.walkers() for scale in scales}
         self._rescorer(Lattice.from_strings(("a",), [Hypothesis(("a",), 0.0)]))  # loads compiled code
 
+    def verify(self) -> None:
+        for scale in self.scales:
+            scale.model.verify()
+
     def title(self, before: str) -> str:
         return "+ " + " ".join(scale.name for scale in self.scales)
 

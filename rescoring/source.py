@@ -26,7 +26,9 @@ import numpy as np
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import NbestEntry, read_jsonl, read_moses
+from gyro.run.checksum import verify_run
 from gyro.run.folder import Run, open_run, words_of
+from gyro.run.paths import SUMS
 from gyro.text.bag import Bag
 
 MARKS = ("<s>", "</s>")
@@ -96,6 +98,11 @@ class LatticeSource(Sequence[LatticeItem]):
         if self._words is None:
             self._words = frozenset().union(*(item.words() for item in self._items))
         return self._words
+
+    def verify(self) -> None:
+        """Compare the lattices of a run with the checksums that were noted with them."""
+        if (self.path / SUMS).exists():
+            verify_run(self.path)
 
     def bags(self) -> Iterator[Bag]:
         """The bags; one that is not known is an empty bag with the id."""

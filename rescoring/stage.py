@@ -79,6 +79,9 @@ class ReadyStage(Protocol):
     def most_strings(self) -> int | None:
         """How many strings of a lattice it looks at; None for all."""
 
+    def verify(self) -> None:
+        """Compare the models with the checksums of their making."""
+
     def title(self, before: str) -> str:
         """A name for tables, when `before` is that of its input."""
 
@@ -233,7 +236,20 @@ def run_ready(ready: ReadyStage, source: LatticeSource, folder: AnyPath, **optio
         lattice = lattice_of(number)
         return [{} for _ in hypotheses] if lattice is None else ready.features(number, lattice, hypotheses)
 
+    def verify() -> None:
+        source.verify()
+        ready.verify()
+
     if ready.most_strings is not None:
         options["nbest"] = ready.most_strings
     settings = {"lattices": source.signature, **ready.settings}
-    return run_batch(source.bags(), folder, work, settings=settings, words=source.words(), features=features, **options)
+    return run_batch(
+        source.bags(),
+        folder,
+        work,
+        settings=settings,
+        words=source.words(),
+        features=features,
+        verify=verify,
+        **options,
+    )

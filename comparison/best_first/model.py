@@ -18,7 +18,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +29,9 @@ from comparison.best_first.problem import Grammar
 from comparison.best_first.state import (
     Options,
 )
+from gyro.array_file import read_arrays
 from gyro.errors import InputError
-from gyro.files import read_json, write_atomically, write_json
+from gyro.files import check_type, read_json, write_atomically, write_json
 from gyro.version import __version__
 
 FORMAT, VERSION = "gyro best-first model", 1
@@ -126,11 +126,14 @@ def save_model(
     values = weights[places]
     with write_atomically(path / WEIGHTS) as file:
         np.savez(file, places=places, values=values)
-    digest = hashlib.sha256(places.tobytes() + values.tobytes() + (path / GRAMMAR).read_bytes())
-    signature = digest.hexdigest()[:12]
+    signature = _signature(places, values, path / GRAMMAR)
     made = {"format": FORMAT, "version": VERSION, "gyro": __version__, "signature": signature, "facts": dict(facts)}
     write_json(path / MODEL, {**made, "settings": asdict(settings)})
     return signature
+
+
+def _signature(places: NDArray[np.int32], values: NDArray[np.float32], grammar: Path) -> str:
+    return hashlib.sha256(places.tobytes() + values.tobytes() + grammar.read_bytes()).hexdigest()[:12]
 
 
 def read_settings(folder: str | os.PathLike[str]) -> Found:
@@ -142,10 +145,8 @@ def read_settings(folder: str | os.PathLike[str]) -> Found:
     if (value.get("format"), value.get("version")) != (FORMAT, VERSION):
         raise InputError(f"found {value.get('format')!r:.60}; {FORMAT!r} version {VERSION} is allowed", path=path)
     known = {field.name for field in fields(ModelSettings)}
-    try:
-        settings = ModelSettings(**{key: entry for key, entry in value["settings"].items() if key in known})
-    except _DAMAGE as error:
-        raise InputError(f"not the settings of a model: {error!r:.60}", path=path) from error
+    given = check_type(dict[str, Any], value.get("settings"), "settings of a model", path)
+    settings = check_type(ModelSettings, {k: v for k, v in given.items() if k in known}, "settings of a model", path)
     return Found(settings, str(value.get("signature")))
 
 
@@ -159,9 +160,10 @@ def load_model(folder: str | os.PathLike[str]) -> BestFirstModel:
         raise InputError(f"not the grammar of a model: {error!r:.60}", path=path) from error
     weights = np.zeros(1 << settings.bits, dtype=np.float32)
     path = Path(folder) / WEIGHTS
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            weights[arrays["places"]] = arrays["values"]
-    except (OSError, EOFError, ValueError, KeyError, IndexError, BadZipFile) as error:
-        raise InputError(f"not the weights of a model: {error}", path=path) from error
+    places, values = read_arrays(path, "the weights of a model", places=np.int32, values=np.float32)
+    if len(places) != len(values) or (len(places) and not 0 <= places.min() <= places.max() < len(weights)):
+        raise InputError(f"not the weights of a model: {len(values)} values do not fit to their places", path=path)
+    if _signature(places, values, Path(folder) / GRAMMAR) != signature:
+        raise InputError("grammar and weights are not those that model.json was written with", path=folder)
+    weights[places] = values
     return BestFirstModel(grammar, weights, settings, signature)

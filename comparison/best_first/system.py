@@ -165,10 +165,16 @@ class BestFirstSystem:
             words=lambda bag: {form for token in bag_input(bag).tokens for form in _spellings(token.forms)},
             features=lambda _number, hypotheses: cost_feature("SCORE", hypotheses),
             time_limit=limit,
+            verify=self._verify,
             **options,
         )
         write_derivations(folder, FORMATS[self.grammar.name])
         return summary
+
+    def _verify(self) -> None:
+        """The model itself was compared with its checksum when it was read."""
+        if self.language_model is not None:
+            self.language_model.verify()
 
     def run_text(self, folder: str | os.PathLike[str]) -> str:
         """Length and time-out ratios."""

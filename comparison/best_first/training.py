@@ -13,10 +13,9 @@ import os
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 from tqdm import tqdm
@@ -25,8 +24,10 @@ from comparison.best_first.ccg_inventory import CcgInventory
 from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.learner import METHODS, Example, Learner
 from comparison.best_first.model import BestFirstModel, ModelSettings, kernel_options, save_model
+from gyro.array_file import read_arrays
 from gyro.errors import InputError
-from gyro.files import read_json, write_atomically, write_json, write_text
+from gyro.files import check_type, parse_object, read_json, write_atomically, write_json, write_text
+from gyro.text.corpus import read_lines
 
 PROGRESS, HISTORY, PLOT = "checkpoint.json", "training.jsonl", "training.svg"
 _SENTENCES_PER_CHECKPOINT = 2000
@@ -75,14 +76,25 @@ class Iteration:
         return line
 
 
+@dataclass(frozen=True)
+class _State:
+    """Where a training is: what PROGRESS holds besides the identity of the training."""
+
+    iteration: int
+    position: int
+    clock: int
+    sums: tuple[float, float, float, float, float, float]
+    file: str
+
+
 class _Tally:
     """Sums over the sentences of an iteration."""
 
     def __init__(self, sums: Sequence[float] = (0, 0, 0, 0, 0, 0.0)) -> None:
         self.sentences, self.found, self.scored, self.expanded, self.updates, self.seconds = sums
 
-    def values(self) -> list[float]:
-        return [self.sentences, self.found, self.scored, self.expanded, self.updates, self.seconds]
+    def values(self) -> tuple[float, float, float, float, float, float]:
+        return self.sentences, self.found, self.scored, self.expanded, self.updates, self.seconds
 
     def iteration(self, number: int, dev: DevScore | None) -> Iteration:
         count = max(self.sentences, 1)
@@ -163,8 +175,8 @@ def _save(path: Path, learner: Learner, identity: dict[str, Any], number: int, p
     name = f"checkpoint-{number}-{position}.npz"
     with write_atomically(path / name) as file:
         np.savez(file, weights=learner.weights, totals=learner.totals)
-    state = {"iteration": number, "position": position, "clock": learner.clock, "sums": tally.values(), "file": name}
-    write_json(path / PROGRESS, {**identity, **state})
+    state = _State(number, position, learner.clock, tally.values(), name)
+    write_json(path / PROGRESS, {**identity, **asdict(state)})
     for old in path.glob("checkpoint-*.npz"):
         if old.name != name:
             old.unlink()
@@ -177,15 +189,16 @@ def _resume(path: Path, learner: Learner, identity: dict[str, Any]) -> tuple[int
     state = read_json(path / PROGRESS)
     if json.loads(json.dumps(identity)) != {key: state.get(key) for key in identity}:
         raise InputError("holds another training; choose another folder, or remove this one", path=path)
-    file = path / str(state["file"])
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            learner.weights[:] = arrays["weights"]
-            learner.totals[:] = arrays["totals"]
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
-        raise InputError(f"not the weights of a training: {error}", path=file) from error
-    learner.clock = int(state["clock"])
-    return int(state["iteration"]), int(state["position"]), _Tally(state["sums"])
+    begun = check_type(
+        _State, {field.name: state.get(field.name) for field in fields(_State)}, "state of a training", path / PROGRESS
+    )
+    file = path / Path(begun.file).name
+    weights, totals = read_arrays(file, "the weights of a training", weights=np.float32, totals=np.float64)
+    if not len(weights) == len(totals) == len(learner.weights):
+        raise InputError(f"found {len(weights)} weights; {len(learner.weights)} are needed", path=file)
+    learner.weights[:], learner.totals[:] = weights, totals
+    learner.clock = begun.clock
+    return begun.iteration, begun.position, _Tally(begun.sums)
 
 
 def read_history(folder: str | os.PathLike[str]) -> list[Iteration]:
@@ -193,7 +206,8 @@ def read_history(folder: str | os.PathLike[str]) -> list[Iteration]:
     path = Path(folder) / HISTORY
     if not path.exists():
         return []
-    return [Iteration(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    records = ((parse_object(line, path, number), number) for number, line in enumerate(read_lines(path), 1))
+    return [check_type(Iteration, record, "iteration of a training", path, number) for record, number in records]
 
 
 def _write_history(path: Path, history: Sequence[Iteration]) -> None:

@@ -168,7 +168,7 @@ def _parse_node(tokens: Sequence[str], at: int) -> tuple[str, str, int, int, int
     """Category, rule, head, number of children, and where the first child begins."""
     for width in (4, 5):  # without and with the name of a rule
         fields = tokens[at + 1 : at + width]
-        if len(fields) == width - 1 and re.fullmatch(r"[0-9]+ [0-9]+>", " ".join(fields[-2:])):
+        if len(fields) == width - 1 and re.fullmatch(r"[0-9]{1,9} [0-9]{1,9}>", " ".join(fields[-2:])):
             head, number = int(fields[-2]), int(fields[-1][:-1])
             if all(fields) and [str(head), f"{number}>"] == fields[-2:]:
                 return fields[0], "".join(fields[1:-2]), head, number, at + width

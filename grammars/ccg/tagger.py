@@ -16,7 +16,6 @@ A folder has weights.npz, and tagger.json with format, version, settings, lexico
 from __future__ import annotations
 
 import hashlib
-import zipfile
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from numpy.typing import NDArray
 
 from grammars.ccg.derivation import Derivation, leaves
 from grammars.ccg.lexicon import Lexicon
+from gyro.array_file import read_arrays
 from gyro.errors import InputError
 from gyro.files import read_json, write_atomically, write_json
 
@@ -117,14 +117,13 @@ def load_tagger(folder: str | PathLike[str]) -> MultiTagger:
     if (settings.get("format"), settings.get("version")) != (FORMAT, VERSION):
         found = f"{settings.get('format')!r:.40} version {settings.get('version')!r:.10}"
         raise InputError(f"found {found}; {FORMAT!r} version {VERSION} is allowed", path=path / "tagger.json")
-    try:
-        with np.load(path / "weights.npz", allow_pickle=False) as arrays:
-            weights = arrays["weights"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"cannot read: {error}", path=path / "weights.npz") from error
+    (weights,) = read_arrays(path / "weights.npz", "the weights of a tagger", weights=np.float32)
     if _checksum(weights) != settings.get("sha256"):
         raise InputError("these are not the weights that tagger.json was written with", path=path / "weights.npz")
-    return MultiTagger(Lexicon.from_json(settings.get("lexicon")), weights)
+    try:
+        return MultiTagger(Lexicon.from_json(settings.get("lexicon")), weights)
+    except InputError as error:
+        raise InputError(str(error), path=path / "tagger.json") from error
 
 
 def _checksum(weights: Weights) -> str:

@@ -78,7 +78,9 @@ def parse_phrase_costs(text: str) -> PhraseCosts:
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, equals, number = (piece.strip() for piece in part.partition("="))
         length = name.removeprefix("length")
-        known = name in ("phrase", "count") or (name != length and length.isdecimal() and int(length) > 0)
+        known = name in ("phrase", "count") or (
+            name != length and length.isdecimal() and len(length) < 10 and int(length) > 0
+        )
         try:
             cost = float(number)
         except ValueError:

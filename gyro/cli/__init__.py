@@ -9,12 +9,14 @@ Each command is a module of its own name (a dash is an underscore there), which 
 from __future__ import annotations
 
 import argparse
+import os
+import resource
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from gyro.cli.parser import CommandParser
-from gyro.errors import exit_code
+from gyro.errors import ResourceError, exit_code
 from gyro.version import __version__
 
 COMMANDS = {
@@ -37,8 +39,13 @@ COMMANDS = {
     "best": "print the best order of every bag of a run",
     "show": "draw a lattice as SVG or PNG",
     "score": "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems",
+    "verify": "find damage: compare models, indexes and runs with the checksums of their making",
     "report": "write one HTML page on runs: scores, figures, examples, configuration",
 }
+
+# Below this OpenBLAS and LLVM, which NumPy and numba bring, end the process or never end when they are loaded.
+LEAST_ADDRESS_SPACE = 700 << 20
+LIGHT_COMMANDS = ("best",)
 
 _EPILOG = """\
 from text to orders:
@@ -51,11 +58,25 @@ from text to orders:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command: 0, 1 when some bags failed, or 2 for a mistake of the user's or a fault of the machine."""
+    """Run one command: 0, 1 when some bags failed, 2 for a mistake or a fault of the machine, 3 for lack of memory."""
     words = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser(words)
-    arguments = parser.parse_args(words)
-    return exit_code("gyro", lambda: int(arguments.command(arguments)))
+    # One thread a process: more of them take memory when NumPy is loaded, and time from each other.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+    def work() -> int:
+        parser = _parser(words)
+        arguments = parser.parse_args(words)
+        return int(arguments.command(arguments))
+
+    return exit_code("gyro", work)
+
+
+def _check_address_space(command: str) -> None:
+    """Refuse to begin under a limit (`ulimit -v`) that the libraries do not survive."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if command not in LIGHT_COMMANDS and limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESS_SPACE:
+        found = f"found a limit of {limit >> 20} MB on the memory (ulimit -v)"
+        raise ResourceError(f"{found}; {LEAST_ADDRESS_SPACE >> 20} MB or more are needed")
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
@@ -71,6 +92,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, help_line in COMMANDS.items():
         command = commands.add_parser(name, help=help_line, description=help_line[0].upper() + help_line[1:] + ".")
         if name in words[:1]:
+            _check_address_space(name)
             command.words = words[1:]
             module = import_module(f"gyro.cli.{name.replace('-', '_')}")
             module.add_arguments(command)

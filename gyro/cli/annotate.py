@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gyro.cli.output import open_output, write_line
-from gyro.errors import InputError
+from gyro.errors import InputError, printable
 from gyro.notation import parse_slice
 from gyro.text.bag_file import bag_to_record
 from gyro.text.corpus import TOKEN_RULE, is_token
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             bad = [text for text in texts if not is_token(text)]
             if bad:
                 unusable += 1
-                print(f"left out {sentence.id}: found {bad[0]!r}; {TOKEN_RULE}", file=sys.stderr)
+                print(f"left out {printable(sentence.id)}: found {bad[0]!r}; {TOKEN_RULE}", file=sys.stderr)
                 continue
             write_line(file, bag_to_record(sentence_to_bag(sentence, given, categories(sentence))))
             written += 1

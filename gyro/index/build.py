@@ -28,6 +28,7 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from gyro.checksum import file_checksum
 from gyro.errors import InputError, ResourceError
 from gyro.files import read_json, write_json
 from gyro.index.levels import ArrayWriter, LevelSource, merge_level, sort_chunk
@@ -43,7 +44,6 @@ from gyro.index.reader import (
     Ranks,
     TextIndex,
     counts_name,
-    file_checksum,
     file_names,
     header_checksum,
     keys_name,
@@ -322,7 +322,7 @@ def _write_header(folder: Path, order: int, normalisation: Normalisation, num_to
     for name in file_names(order):
         stored = np.load(folder / name, mmap_mode="r", allow_pickle=False)
         lengths[name] = stored.size
-        files[name] = {"bytes": (folder / name).stat().st_size, "sha256": file_checksum(folder / name)}
+        files[name] = {"bytes": (folder / name).stat().st_size, "xxh128": file_checksum(folder / name)}
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -350,7 +350,7 @@ def _new_folder(path: AnyPath) -> Iterator[Path]:
     old = target.with_name(f".{target.name}.old")
     try:
         folder.mkdir(exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)  # what a link leads to is not ours
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:

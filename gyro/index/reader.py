@@ -11,15 +11,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gyro.checksum import check_file
 from gyro.errors import InputError
-from gyro.files import read_json
+from gyro.files import check_type, read_json
 from gyro.text.corpus import Normalisation
 
 FORMAT = "gyro-text-index"
@@ -56,10 +58,27 @@ def header_checksum(header: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def file_checksum(path: Path) -> str:
-    """SHA-256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+@dataclass(frozen=True)
+class FileFacts:
+    """What the header says of a file. Indexes of older versions have SHA-256 for a checksum."""
+
+    bytes: int
+    xxh128: str = ""
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the header of an index holds; the arrays are checked against it."""
+
+    order: int
+    normalisation: dict[str, Any]
+    tokens: int
+    sentences: int
+    ngrams: list[int]
+    word_bytes: int
+    count_type: Literal["<u4", "<u8"]
+    files: dict[str, FileFacts]
 
 
 class TextIndex:
@@ -87,7 +106,12 @@ class TextIndex:
 
     def word(self, number: int) -> str:
         """The word of this number."""
-        return str(self._words[self._offsets[number] : self._offsets[number + 1]], "utf-8")
+        try:
+            return str(self._words[self._offsets[number] : self._offsets[number + 1]], "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                "the file is damaged: it holds a word that is not UTF-8", path=self.path / WORDS
+            ) from error
 
     def words(self) -> Iterator[str]:
         """All words, in order."""
@@ -149,11 +173,11 @@ class TextIndex:
 
     def verify(self) -> None:
         """Compute the checksums of all files anew; raise InputError that names the first damaged one."""
-        for name, entry in self._header["files"].items():
-            if file_checksum(self.path / name) != entry["sha256"]:
-                raise InputError(
-                    "the file is damaged: its checksum differs from that in the header", path=self.path / name
-                )
+        for name, facts in self._header["files"].items():
+            if "xxh128" in facts:
+                check_file(self.path / name, facts["xxh128"])
+            else:  # an index of an older version
+                check_file(self.path / name, facts.get("sha256", ""), "sha256")
 
 
 def open_index(path: str | PathLike[str]) -> TextIndex:
@@ -198,7 +222,9 @@ def read_header(folder: Path) -> dict[str, Any]:
         raise InputError(f"{found}: build the index anew", path=path)
     if header.get("checksum") != header_checksum(header):
         raise InputError("the header is damaged: its checksum is wrong", path=path)
-    if sorted(header["files"]) != sorted(file_names(header["order"])):
+    facts = check_type(Header, {field.name: header.get(field.name) for field in fields(Header)}, "header", path)
+    names = file_names(facts.order) if 1 <= facts.order == len(facts.ngrams) <= MOST_ORDER else []
+    if not names or sorted(facts.files) != sorted(names):
         raise InputError("the header does not list the files of an index", path=path)
     return header
 

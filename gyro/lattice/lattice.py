@@ -16,7 +16,6 @@ import zlib
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,15 @@ from gyro.errors import InputError
 from gyro.files import write_atomically
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.minimal import minimise
-from gyro.lattice.openfst_format import FstArrays, IntArray, decode_const, decode_file, encode_const, encode_vector
+from gyro.lattice.openfst_format import (
+    FstArrays,
+    IntArray,
+    check_arrays,
+    decode_const,
+    decode_file,
+    encode_const,
+    encode_vector,
+)
 from gyro.lattice.strings import Hypothesis, StringOrder
 
 __all__ = ["Hypothesis", "Lattice", "Transducer"]
@@ -40,6 +47,7 @@ DETERMINISE_DELTA = 1e-5  # differences of costs that are closer than this are t
 GZIP_LEVEL = 6  # 9 takes ten times as long and saves a tenth
 LARGEST_DRAWING = 60  # states; of larger lattices the best paths are drawn
 PATHS_DRAWN = 10
+LARGEST_FILE = 1 << 30  # bytes of a lattice, unpacked: 60 million arcs
 
 
 class Transducer:
@@ -73,6 +81,7 @@ class Transducer:
 
     @classmethod
     def _from_fst_arrays(cls, arrays: FstArrays) -> Transducer:
+        check_arrays(arrays)  # OpenFst believes what it is given
         return cls(pywrapfst.convert(pywrapfst.Fst.read_from_string(encode_const(arrays)), "vector"))
 
     def to_arrays(self) -> FstArrays:
@@ -134,11 +143,11 @@ class Lattice:
         """Make the lattice of the output labels: label i + 1 is `words[i]`."""
         self.words = tuple(words)
         fst = transducer._fst.copy().project("output")
+        fst.connect()
+        if not fst.properties(pywrapfst.ACYCLIC, True):  # before epsilons go: over a cycle that may never end
+            raise InputError("found a cycle; a lattice has a finite number of strings")
         if not fst.properties(pywrapfst.NO_EPSILONS, True):
             fst.rmepsilon()
-        fst.connect()
-        if not fst.properties(pywrapfst.ACYCLIC, True):
-            raise InputError("found a cycle; a lattice has a finite number of strings")
         self._arrays = Transducer(fst.arcsort("ilabel").topsort()).to_arrays()
 
     @classmethod
@@ -366,10 +375,15 @@ def _chosen_labels(symbols: Mapping[int, str], labels: Mapping[str, int] | None)
 
 
 def _file_bytes(path: str | PathLike[str]) -> bytes:
+    """The bytes of a file, unpacked; no more than LARGEST_FILE of them, whatever the file unpacks to."""
     try:
-        data = Path(path).read_bytes()
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+        with open(path, "rb") as file:
+            is_packed = file.peek(2)[:2] == b"\x1f\x8b"
+            data = (gzip.GzipFile(fileobj=file) if is_packed else file).read(LARGEST_FILE + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(f"damaged gzip file: {error}", path=path) from error
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror}", path=path) from error
+    if len(data) > LARGEST_FILE:
+        raise InputError(f"found a lattice of more than {LARGEST_FILE >> 20} MB, which is the most", path=path)
+    return data

@@ -25,9 +25,11 @@ from os import PathLike
 from typing import IO, Any
 
 from gyro.errors import InputError
+from gyro.files import parse_json
 from gyro.lattice.lattice import Hypothesis
 from gyro.text.corpus import read_lines
 
+MOST_SENTENCES = 10_000_000
 _SEPARATOR = " ||| "
 _AMBIGUOUS = re.compile(r"&(?=#124;|amp;)")
 _ESCAPED = re.compile(r"&(?:#124|amp);")
@@ -83,10 +85,9 @@ def read_moses(path: str | PathLike[str]) -> Iterator[NbestEntry]:
                 raise InputError(
                     f"found {len(fields)} fields between '|||'; sentence, text, features, score are needed"
                 )
-            if not fields[0].isdecimal():
-                raise InputError(f"found the sentence number {fields[0]!r}; 0, 1, 2 … are allowed")
-            rank = rank + 1 if int(fields[0]) == sentence else 1
-            sentence = int(fields[0])
+            current = _parse_sentence(fields[0])
+            rank = rank + 1 if current == sentence else 1
+            sentence = current
             tokens = tuple(map(_unescape, fields[1].split()))
             cost = _negative(_parse_number(fields[3]))
             yield NbestEntry(sentence, tokens, cost, _parse_features(fields[2]), rank, str(sentence + 1))
@@ -121,6 +122,12 @@ def read_jsonl(path: str | PathLike[str]) -> Iterator[NbestEntry]:
 WRITERS: dict[str, Callable[[IO[str], Iterable[NbestEntry]], None]] = {"moses": write_moses, "jsonl": write_jsonl}
 
 
+def _parse_sentence(text: str) -> int:
+    if not text.isdecimal() or len(text) > len(str(MOST_SENTENCES)) or int(text) >= MOST_SENTENCES:
+        raise InputError(f"found the sentence number {text!r:.40}; 0, 1, 2 … {MOST_SENTENCES - 1} are allowed")
+    return int(text)
+
+
 def _negative(number: float) -> float:
     return 0.0 - number  # and not -number, which makes -0.0
 
@@ -153,7 +160,7 @@ def _parse_number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"found {text!r}; a finite number is allowed")
+        raise InputError(f"found {text!r:.40}; a finite number is allowed")
     return value
 
 
@@ -175,7 +182,7 @@ def _parse_features(text: str) -> dict[str, tuple[float, ...]]:
 
 def _parse_record(line: str) -> dict[str, Any]:
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except ValueError as error:
         raise InputError(f"not JSON: {error}") from error
     kinds: Sequence[tuple[str, type | tuple[type, ...], str]] = (

@@ -4,6 +4,7 @@ FstArrays       the states and arcs of one transducer as plain arrays
 encode_const    arrays to the bytes of a ConstFst, which OpenFst reads in one go
 decode_const    the bytes of a ConstFst to arrays
 encode_vector   arrays and symbols to the bytes of a VectorFst file; equal arrays give equal bytes
+check_arrays    refuse arrays that OpenFst must not see: no start, states and labels out of range, costs that are none
 decode_file     the bytes of a vector or const file from anywhere to arrays and symbols, every number checked
 
 The formats are those of OpenFst 1.8 (header version 2, unaligned). A file is checked here and not by OpenFst, which
@@ -117,7 +118,7 @@ def decode_file(data: bytes, path: str | PathLike[str]) -> tuple[FstArrays, dict
             fst = reader.const_body(start, num_states, num_arcs, aligned=bool(flags & IS_ALIGNED))
         else:
             fst = reader.vector_body(start, num_states)
-        _check(fst)
+        check_arrays(fst)
     except InputError as error:
         raise InputError(str(error), path=path) from error
     return fst, tables[-1] if tables else None
@@ -281,13 +282,17 @@ def _fst_arrays(start: int, source: IntArray, arcs: NDArray[np.void], final: Flo
     )
 
 
-def _check(fst: FstArrays) -> None:
-    """Refuse numbers that OpenFst would follow out of its tables."""
-    if not (-1 <= fst.start < fst.num_states):
+def check_arrays(fst: FstArrays) -> None:
+    """Refuse numbers that OpenFst would follow out of its tables, and what it cannot go through at all."""
+    if not -1 <= fst.start < fst.num_states:
         raise InputError(f"found the start state {fst.start} in an fst of {fst.num_states} states")
-    if len(fst.target) and (fst.target.min() < 0 or fst.target.max() >= fst.num_states):
-        raise InputError(f"found an arc to a state that is not one of the {fst.num_states}")
+    if fst.start < 0 and fst.num_states:
+        raise InputError(f"found {fst.num_states} states and no start state")
+    for name, states in (("from", fst.source), ("to", fst.target)):
+        if len(states) and (states.min() < 0 or states.max() >= fst.num_states):
+            raise InputError(f"found an arc {name} a state that is not one of the {fst.num_states}")
     if len(fst.input) and min(fst.input.min(), fst.output.min()) < 0:
         raise InputError("found a negative label")
-    if np.isnan(fst.cost).any() or np.isnan(fst.final).any() or (fst.cost == -np.inf).any():
-        raise InputError("found a cost that is not a number")
+    for costs in (fst.cost, fst.final):
+        if np.isnan(costs).any() or (costs == -np.inf).any():
+            raise InputError("found a cost that is not a number")

@@ -202,6 +202,8 @@ def _parse(source: str, path: str | PathLike[str]) -> dict[str, dict[str, Any]]:
         tables = tomllib.loads(source)
     except ValueError as error:
         raise InputError(f"not TOML: {error}", path=path) from error
+    except RecursionError as error:
+        raise InputError("not TOML: it is nested too deep", path=path) from error
     known = known_tables()
     for key, table in tables.items():
         if key not in known or not isinstance(table, dict):

@@ -8,7 +8,6 @@ SizePoint    the bags of one size, or of a few sizes, in a run: times, memory an
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gyro.errors import InputError
-from gyro.files import read_json
+from gyro.files import parse_object, read_json
 from gyro.run.folder import Entry, Run, open_run
 from gyro.run.outcome import Outcome
 from gyro.score.bleu import sentence_bleu
@@ -221,11 +220,11 @@ def _read_entries(run: Run) -> tuple[Entry, ...]:
         raise InputError(f"found {len(lines)} lines; the run has {len(run.outcomes)} bags", path=path)
     entries = []
     for number, (line, outcome) in enumerate(zip(lines, run.outcomes, strict=True), 1):
-        try:
-            spent = json.loads(line)
-            entries.append(Entry(outcome, float(spent["seconds"]), int(spent["memory"])))
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError("found a line without seconds and memory", path=path, line=number) from error
+        match parse_object(line, path, number):
+            case {"seconds": int() | float() as seconds, "memory": int() as memory}:
+                entries.append(Entry(outcome, float(seconds), memory))
+            case _:
+                raise InputError("found a line without seconds and memory", path=path, line=number)
     return tuple(entries)
 
 

@@ -26,6 +26,7 @@ from gyro.files import sync_file_system, write_atomically
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import WRITERS, cost_feature, entries, read_moses
 from gyro.pool import Failure, run_tasks
+from gyro.run.checksum import write_sums
 from gyro.run.folder import Entry, Inputs, Run, RunFolder, Words, to_line
 from gyro.run.journal import NO_LISTS, Journal, Lists
 from gyro.run.outcome import Ordering, Outcome
@@ -62,6 +63,7 @@ def run_batch(
     overwrite: bool = False,
     retry_failed: bool = False,
     gzip: bool = False,
+    verify: Callable[[], None] = lambda: None,
     log: IO[str] | None = None,
 ) -> Summary:
     """Order every bag into the folder with `work`, in processes of their own.
@@ -69,8 +71,9 @@ def run_batch(
     `settings` is all that decides the results but for the limits. A folder that holds the same run is continued; one
     that holds another is refused, or with `overwrite` started anew. Failures stay as they are unless
     `retry_failed`. `words` are those of the lattices, if they are not the bags'. `features` makes the columns of the
-    n-best lists (LM, minus the cost), also in the worker processes. With `gzip` lattices are gzipped. Progress goes to
-    `log` (standard error): a bar on a terminal, else a line a bag.
+    n-best lists (LM, minus the cost), also in the worker processes. With `gzip` lattices are gzipped. `verify` compares
+    models and other input with their checksums; it is called for a run that is made anew. Progress goes to `log`
+    (standard error): a bar on a terminal, else a line a bag.
     """
     if nbest < 1:
         raise InputError(f"found n-best lists of {nbest}; at least 1 is allowed")
@@ -84,6 +87,8 @@ def run_batch(
         with Journal(run.journal, len(inputs.bags)) as journal:
             batch = _Batch(run, inputs, journal, work, features or _cost_features, nbest, jobs)
             batch.take_over()
+            if journal.is_empty:
+                verify()
             batch.order(limits, retry_failed, log or sys.stderr)
         sync_file_system(run.path)  # what takes the journal's place is on the disk before that goes
         run.journal.unlink()
@@ -256,6 +261,8 @@ class _Batch:
                 spent = {"id": entry.outcome.id, "seconds": entry.seconds, "memory": entry.memory}
                 times.write(to_line(spent).encode())
                 results.write(to_line(entry.outcome.to_json()).encode())
+        good = (number for number in progress.over(range(count), "checksums", count) if self.journal.is_ok(number))
+        write_sums(run.path, map(run.lattice, good))
 
 
 def _no_lists(outcome: Outcome, bag: Bag) -> list[Any]:

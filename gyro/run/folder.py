@@ -20,14 +20,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import zip_longest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gyro.errors import InputError, MachineError, machine_fault
-from gyro.files import read_json, write_atomically, write_json
+from gyro.files import write_atomically, write_json
 from gyro.run.line_file import json_lines
 from gyro.run.outcome import Outcome
 from gyro.run.paths import RunPaths
+from gyro.run.record import FLAT_FORMAT, FORMAT, read_run
 from gyro.text.bag import Bag
 from gyro.text.bag_file import bag_to_record, record_to_bag
 from gyro.text.corpus import read_lines
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 Told = TypeVar("Told", bound=Outcome)
 # The words of a run's lattices: those of its bags (None), others, or what each bag gives.
 Words = Iterable[str] | Callable[[Bag], Iterable[str]] | None
-
-_FORMAT = "gyro-run-2"
-_FLAT_FORMAT = "gyro-run-1"  # of earlier versions, with all lattices in one folder
 
 
 class Entry(NamedTuple):
@@ -116,7 +113,7 @@ class RunFolder(RunPaths):
         """
         try:
             facts, symbols, have_references = self._write_bags(bags, words)
-            wanted = {"format": _FORMAT, "gyro": __version__, **_settings_facts(settings), **facts}
+            wanted = {"format": FORMAT, "gyro": __version__, **_settings_facts(settings), **facts}
             self._start(wanted, {"nbest": nbest, "limits": dict(limits)}, overwrite=overwrite)
         finally:
             self.given.unlink(missing_ok=True)
@@ -198,9 +195,7 @@ class RunFolder(RunPaths):
             if foreign:
                 raise InputError(f"found {foreign[0]!r} but no run.json; an empty folder is allowed", path=self.path)
             return None
-        present = read_json(self.run)
-        _check_format(present, self.run)
-        return present
+        return read_run(self.run)
 
     def _difference(self, present: dict[str, Any], wanted: dict[str, Any]) -> str | None:
         """The first thing in which the folder's run is not the wanted one."""
@@ -255,9 +250,8 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     folder = RunFolder(path)
     if not folder.run.exists():
         raise InputError("no run.json here; the folder of a run is needed", path=path)
-    run = read_json(folder.run)
-    _check_format(run, folder.run)
-    folder.is_flat = run["format"] == _FLAT_FORMAT
+    run = read_run(folder.run)
+    folder.is_flat = run["format"] == FLAT_FORMAT
     if not folder.is_finished:
         raise InputError("the run is not finished; start it again and it goes on where it was", path=path)
     folder.is_gzipped = run["settings"].get("gzip") is True
@@ -294,11 +288,6 @@ def _words_of_bag(bag: Bag) -> tuple[str, ...]:
 def _settings_facts(settings: Mapping[str, Any]) -> dict[str, Any]:
     text = json.dumps(settings, ensure_ascii=False, sort_keys=True)
     return {"settings": json.loads(text), "settings_sha256": sha256(text.encode()).hexdigest()}
-
-
-def _check_format(run: Mapping[str, Any], path: Path) -> None:
-    if run.get("format") not in (_FORMAT, _FLAT_FORMAT):
-        raise InputError(f"found the format {run.get('format')!r}; {_FORMAT!r} is allowed", path=path)
 
 
 def _first_difference(there: Any, here: Any, place: str = "") -> str | None:

@@ -71,6 +71,11 @@ class Journal:
 
     # ---- what is known
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no record."""
+        return self._end == 0
+
     def knows(self, number: int) -> bool:
         return self._places[number] >= 0
 

@@ -1,6 +1,7 @@
 """The names of the files of a run, and which files in its folder are its own. docs/run-folder.md describes them.
 
 RunPaths  the paths; what killed processes left, or a whole run, is removed here
+SUMS      the file of checksums
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+SUMS = "checksums.xxh128"
 _PER_FOLDER = 1000
 _LATTICE = re.compile(r"(\d{6,})\.fst(\.gz)?")
 
@@ -49,7 +51,8 @@ class RunPaths:
     def _own_names(self) -> list[str]:
         first = (self.run, self.bags, self.words, self.references)
         last = (self.results, self.times, self.best, self.nbest_moses, self.nbest_jsonl)
-        return [*(path.name for path in (*first, self.journal, *last)), "journal.jsonl"]  # as earlier versions named it
+        # The last is the journal as earlier versions named it.
+        return [*(path.name for path in (*first, self.journal, *last)), SUMS, "journal.jsonl"]
 
     def is_temporary(self, path: Path) -> bool:
         """Whether it is what a killed process left of one of the run's files."""

@@ -11,6 +11,8 @@ from typing import IO, Any, TypeVar
 
 from tqdm import tqdm
 
+from gyro.errors import printable
+
 T = TypeVar("T")
 
 _SECONDS_BETWEEN = 10.0  # of lines that tell how far the final files are
@@ -48,7 +50,7 @@ class Progress:
         facts = f"cost {result['cost']:.2f}" if is_ok else f"({result['reason']})"
         size = f"{tokens} tokens " if tokens else ""
         line = f"{self.done}/{self.bags} id={result['id']} {result['status']} {size}{facts}"
-        print(f"{line} {seconds:.2f} s", file=self.file, flush=True)
+        print(f"{printable(line)} {seconds:.2f} s", file=self.file, flush=True)
 
     def over(self, items: Iterable[T], what: str, total: int) -> Iterator[T]:
         """Tell how far the work on these is, now and then."""

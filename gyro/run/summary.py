@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from gyro.errors import printable
 from gyro.run.folder import Entry
 
 
@@ -52,7 +53,7 @@ class Summary:
         rows.append(("peak memory", f"{self.memory / 2**20:.0f} MB a bag"))
         width = max(len(name) for name, _ in rows) + 2
         lines = [f"{name:<{width}}{value}" for name, value in rows]
-        lines += [f"bag {id}: {reason}" for id, reason in self.failures[:most_failures]]
+        lines += [printable(f"bag {id}: {reason}") for id, reason in self.failures[:most_failures]]
         if self.failed > most_failures:
             lines.append(f"and {self.failed - most_failures} more failures; all are in {self.folder / 'results.jsonl'}")
         return "\n".join(lines)

@@ -8,13 +8,13 @@ unique_names  a short name for each system
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 from gyro.errors import InputError
+from gyro.files import parse_json
 from gyro.score.evaluation import read_outputs
 from gyro.text.corpus import read_lines
 
@@ -104,6 +104,6 @@ def _read_ids(path: Path) -> tuple[str, ...] | None:
     if not (path / "bags.jsonl").is_file():
         return None
     try:
-        return tuple(str(json.loads(line)["id"]) for line in read_lines(path / "bags.jsonl"))
+        return tuple(str(parse_json(line)["id"]) for line in read_lines(path / "bags.jsonl"))
     except (ValueError, KeyError, TypeError) as error:
         raise InputError("found a line that is no bag with an id", path=path / "bags.jsonl") from error

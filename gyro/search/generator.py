@@ -111,8 +111,14 @@ class Generator:
             features=self._features,
             time_limit=time_limit,
             memory_limit=settings.memory_bytes,
+            verify=self.verify,
             **options,
         )
+
+    def verify(self) -> None:
+        """Compare index and model with the checksums of their making."""
+        self.index.verify()
+        self.model.verify()
 
     def run_text(self, folder: str | PathLike[str]) -> str:
         """The summary of a run says all there is."""

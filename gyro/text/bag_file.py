@@ -8,13 +8,13 @@ bag_to_record  the JSON object of a bag
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 from gyro.errors import InputError
+from gyro.files import parse_json
 from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 from gyro.text.corpus import read_lines
@@ -43,8 +43,8 @@ def parse_bag(line: str, number: int) -> Bag:
     if not STARTS_JSON.match(line):
         return Bag(tuple(line.split()), id=str(number))
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        value = parse_json(line)
+    except ValueError as error:
         raise InputError(f"found a line that starts like a JSON object but is not one: {error}") from error
     return record_to_bag(value, number)
 

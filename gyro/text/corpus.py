@@ -53,6 +53,12 @@ LINES_PER_TASK = 2000
 # spaCy keeps every word that it has seen. Past this many it is made anew: its memory must not grow with the text.
 MOST_WORDS_IN_SPACY = 200_000
 TOKEN_RULE = f"a token is Unicode text without white space and none of {' '.join(sorted(RESERVED))}"
+# A line beyond these is no sentence and no bag, but what damaged or wrong files have.
+LONGEST_LINE = 64 << 20  # bytes
+MOST_TOKENS_IN_LINE = 1_000_000
+PIECE = 1 << 20  # of a file, read at once
+# Of a zstd file a byte may unpack to 32 KB: pieces of this size bound what is unpacked at once to 32 MB.
+ZSTD_PIECE = 1 << 10
 DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zstandard.ZstdError)
 
 
@@ -105,7 +111,8 @@ class Normalisation:
     @classmethod
     def from_json(cls, value: object) -> Normalisation:
         """Read what `to_json` gave."""
-        if not isinstance(value, dict) or not isinstance(value.get("lowercase"), bool):
+        known = isinstance(value, dict) and isinstance(value.get("spacy"), str | None)
+        if not known or not isinstance(value, dict) or not isinstance(value.get("lowercase"), bool):
             raise InputError(f"found the normalisation {value!r:.60}; an object of tokenizer and lowercase is allowed")
         return cls(str(value.get("tokenizer")), value["lowercase"], value.get("spacy"))
 
@@ -126,7 +133,7 @@ class _ZstdFile(io.RawIOBase):
         self._file = file
         self._frame = self._new_frame()
         self._in_frame = True
-        self._ready = b""
+        self._ready = memoryview(b"")
 
     @staticmethod
     def _new_frame() -> zstandard.ZstdDecompressionObj:
@@ -139,14 +146,14 @@ class _ZstdFile(io.RawIOBase):
         view = memoryview(buffer).cast("B")
         while not self._ready:
             data = self._frame.unused_data if self._frame.eof else b""
-            data = data or self._file.read(1 << 16)
+            data = data or self._file.read(ZSTD_PIECE)
             if not data:
                 if self._in_frame:
                     raise EOFError("the end of the last frame is missing")
                 return 0
             if self._frame.eof:
                 self._frame = self._new_frame()
-            self._ready = self._frame.decompress(data)
+            self._ready = memoryview(self._frame.decompress(data))
             self._in_frame = not self._frame.eof
         size = min(len(view), len(self._ready))
         view[:size] = self._ready[:size]
@@ -173,13 +180,14 @@ OPENERS: dict[str, Callable[[Path], Any]] = {
 def read_lines(path: AnyPath) -> Iterator[str]:
     """Yield the lines of a UTF-8 file without their ends; "-" is standard input, .gz .xz .bz2 .zst are unpacked.
 
-    Only a line feed ends a line (with or without a carriage return before it); a byte order mark is dropped.
+    Only a line feed ends a line (with or without a carriage return before it); a byte order mark is dropped. However
+    large a file is unpacked, no more than a line and a piece of it are in memory.
     """
     number = 0
     try:
         with _open_binary(path) as file:
-            for number, raw in enumerate(file, 1):
-                line = raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+            for number, raw in enumerate(_split_lines(file, path), 1):
+                line = raw.decode("utf-8").removesuffix("\r")
                 yield line.removeprefix("\ufeff") if number == 1 else line
     except UnicodeDecodeError as error:
         found = f"found the byte 0x{error.object[error.start]:02x} at column {error.start + 1}; UTF-8 is allowed"
@@ -188,6 +196,39 @@ def read_lines(path: AnyPath) -> Iterator[str]:
         raise InputError(f"damaged or truncated {Path(path).suffix} file: {error}", path=path) from error
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path=path) from error
+
+
+def _split_lines(file: Any, path: AnyPath) -> Iterator[bytes]:
+    """The lines of a binary file without their line feeds; InputError for one that is too long."""
+    number, pieces, size = 1, [b""], 0  # of the line that is not yet at its end
+    while piece := file.read1(PIECE):
+        lines = piece.split(b"\n")
+        pieces.append(lines[0])
+        size += len(lines[0])
+        if len(lines) > 1:
+            lines[0] = b"".join(pieces)
+            *whole, last = lines
+            for line in whole:
+                if len(line) > MOST_TOKENS_IN_LINE:
+                    _check_length(line, path, number)
+                yield line
+                number += 1
+            pieces, size = [last], len(last)
+        if size > LONGEST_LINE:
+            _check_length(b"".join(pieces), path, number)
+    if size:
+        line = b"".join(pieces)
+        _check_length(line, path, number)
+        yield line
+
+
+def _check_length(line: bytes, path: AnyPath, number: int) -> None:
+    if len(line) > LONGEST_LINE:
+        raise InputError(
+            f"found a line of more than {LONGEST_LINE >> 20} MB, which is the most", path=path, line=number
+        )
+    if len(line) > MOST_TOKENS_IN_LINE and len(line.split()) > MOST_TOKENS_IN_LINE:
+        raise InputError(f"found a line of more than {MOST_TOKENS_IN_LINE:,} tokens", path=path, line=number)
 
 
 def _open_binary(path: AnyPath) -> Any:

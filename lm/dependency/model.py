@@ -22,14 +22,13 @@ from __future__ import annotations
 import math
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from gyro.errors import InputError
-from gyro.files import read_json, write_json
+from gyro.files import read_json, scratch_folder, write_json
 from gyro.text.corpus import ROOT, Normalisation
 from gyro.text.parsing import parser_name
 from gyro.version import __version__
@@ -99,8 +98,8 @@ def estimate_dependency_model(
                 yield sequence
 
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as scratch:
-            new, old = Path(scratch, "new"), Path(scratch, "old")
+        with scratch_folder(target) as scratch:
+            new, old = scratch / "new", scratch / "old"
             new.mkdir()
             file = new / SEQUENCES
             estimate_model(
@@ -181,6 +180,10 @@ class DependencyModel:
     def __repr__(self) -> str:
         return f"DependencyModel({str(self.path)!r}, order {self.order})"
 
+    def verify(self) -> None:
+        """Compare the model with the checksum of its making."""
+        self._sequences.verify()
+
     def score(self, tokens: Sequence[str], heads: Sequence[int]) -> float:
         """The cost of a tree: of its root, and of every head's dependents and ends on both sides."""
         return sum(map(self._sequence_cost, tree_sequences(tokens, heads)))
@@ -222,10 +225,11 @@ def _read_facts(path: Path) -> dict[str, Any]:
     for key, allowed in (("format", FORMAT), ("version", VERSION)):
         if facts.get(key) != allowed:
             raise InputError(f"found {key} {facts.get(key)!r:.40}; {allowed!r} is allowed", path=path)
+    kinds = {"signature": str, "order": int, "parser": str | None}
+    for key, kind in kinds.items():
+        if not isinstance(facts.get(key), kind):
+            raise InputError(f"found the {key} {facts.get(key)!r:.40}; estimate the model again", path=path)
     mass = facts.get("mark mass")
     if not isinstance(mass, float) or not 0 < mass < 1:
         raise InputError(f"found the mark mass {mass!r:.40}; a number between 0 and 1 is allowed", path=path)
-    for key in ("signature", "order"):
-        if key not in facts:
-            raise InputError(f"found no {key}; estimate the model again", path=path)
     return facts

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gyro.errors import InputError
-from gyro.files import read_json, write_atomically, write_json
+from gyro.files import parse_json, read_json, write_atomically, write_json
 from gyro.text.corpus import Heads, Normalisation
 from gyro.text.parsing import parse_sentences, parser_name
 
@@ -123,7 +123,7 @@ def _read_block(path: Path) -> list[Parsed] | None:
     """The sentences of a block file; None when it is not there, cut or changed."""
     try:
         first, *lines = path.read_bytes().decode().removesuffix("\n").split("\n")
-        header = json.loads(first)
+        header = parse_json(first)
     except (OSError, ValueError):
         return None
     texts, trees = lines[0::2], lines[1::2]

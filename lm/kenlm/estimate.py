@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -17,7 +16,9 @@ from pathlib import Path
 from typing import IO
 
 from gyro.errors import InputError
+from gyro.files import scratch_folder
 from gyro.text.corpus import Normalisation
+from gyro.worker import die_with_parent
 from lm.kenlm.probing import HIGHEST_ORDER
 from lm.kenlm.sidecar import write_sidecar
 from lm.kenlm.toolchain import find_program
@@ -50,7 +51,7 @@ def estimate_model(
     arguments += ["--discount_fallback", *FALLBACK_DISCOUNTS]
     target, tell = Path(path), progress or (lambda step: None)
     lmplz, build_binary = str(find_program("lmplz")), str(find_program("build_binary"))
-    with _scratch_folder(target) as scratch:
+    with _told_as_input_error(target), scratch_folder(target) as scratch:
         arpa, binary, log = scratch / "arpa", scratch / "binary", scratch / "log"
         tell("counting n-grams")
         counts = _run([lmplz, *arguments, "-T", f"{scratch}/sort", "--arpa", str(arpa)], log, sentences, tell)
@@ -80,11 +81,9 @@ def _cutoffs(prune: Sequence[int], order: int) -> list[str]:
 
 
 @contextmanager
-def _scratch_folder(target: Path) -> Iterator[Path]:
-    """A folder beside the target: on its disk, so that large files move by name, and gone whatever happens."""
+def _told_as_input_error(target: Path) -> Iterator[None]:
     try:
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-            yield Path(folder)
+        yield
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", path=target) from error
 
@@ -98,7 +97,14 @@ def _run(
     """Run a program on sentences, one a line, and count them; InputError with its last line when it fails."""
     counts = {"sentences": 0, "tokens": 0}
     with open(log, "wb") as output:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
+        parent = os.getpid()
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            preexec_fn=lambda: die_with_parent(parent),  # else it would go on, on half of the text
+        )
         assert process.stdin is not None
         try:
             with process.stdin as pipe:
@@ -133,7 +139,9 @@ def _failure(code: int, log: Path) -> str:
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines()]
     last = next((line for line in reversed(lines) if line and line != "ERROR"), "")
     killed = code < 0 and code != -signal.SIGABRT  # KenLM aborts after it has said what is wrong
-    return f"killed by {signal.Signals(-code).name}, perhaps for lack of memory" if killed else last or f"code {code}"
+    if killed:
+        return f"killed by {signal.Signals(-code).name}, perhaps for lack of memory"
+    return last or f"code {code}, perhaps for lack of disk space"
 
 
 def _publish(file: Path, target: Path, facts: Mapping[str, object]) -> None:

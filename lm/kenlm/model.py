@@ -21,7 +21,7 @@ from gyro.text.corpus import RESERVED, Normalisation, check_words
 from lm.kenlm.bag_acceptor import BagStates, automaton_from_log10, find_bag_states, log10_to_cost
 from lm.kenlm.probing import ProbingFile, open_probing, read_header
 from lm.kenlm.probing_walker import ProbingWalker
-from lm.kenlm.sidecar import fingerprint, read_sidecar
+from lm.kenlm.sidecar import fingerprint, read_sidecar, verify_model
 from lm.loading import OwnModels
 from lm.walker import AutomatonWalker, Walker
 
@@ -83,6 +83,10 @@ class KenlmModel:
             return automaton_from_log10(words, find_bag_states(self._probing, words, start=start, end=end))
         return automaton_from_log10(words, self.walk_bag_states(words, start=start, end=end))
 
+    def verify(self) -> None:
+        """Compare the file with its checksum; a model that GYRO did not make has none."""
+        verify_model(self.path)
+
     def walkers(self) -> Callable[[Sequence[str]], Walker]:
         """A function that makes the walker for given words."""
         if self._probing is None:
@@ -134,7 +138,7 @@ class KenlmModel:
 
 def open_named(place: str, own: OwnModels) -> KenlmModel:
     """A model by its file, or one of those made together by its order."""
-    if place.isdecimal() and int(place) in own.kenlm:
+    if place.isdecimal() and len(place) < 10 and int(place) in own.kenlm:
         return load_model(own.kenlm[int(place)])
     if os.path.isdir(place):
         raise InputError("found a folder; a file of KenLM's, or stupid-backoff:INDEX is allowed", path=place)
@@ -155,6 +159,9 @@ def load_model(path: str | os.PathLike[str]) -> KenlmModel:
     config.load_method = kenlm.LoadMethod.LAZY
     try:
         opened = kenlm.Model(os.fspath(path), config)
+    except UnicodeDecodeError as error:  # what KenLM says of a file has bytes of the file in it
+        message = error.object.decode("utf-8", "backslashreplace")
+        raise InputError(f"not a model that KenLM reads: {_reason(message)}", path=path) from error
     except (OSError, RuntimeError) as error:
         raise InputError(f"not a model that KenLM reads: {_reason(str(error))}", path=path) from error
     model = KenlmModel(Path(path), opened, normalisation, signature)

@@ -2,7 +2,8 @@
 
 sidecar_path   MODEL.json for MODEL
 fingerprint    a hash of a file's size and samples of its bytes: milliseconds, however large the file
-write_sidecar  write the facts about a model, with its size and fingerprint
+write_sidecar  write the facts about a model, with its size, fingerprint and checksum
+verify_model   compare the checksum of the whole model with that noted at its making
 read_sidecar   read them and check that they belong to the model; None when there is no such file
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gyro.checksum import check_file, file_checksum
 from gyro.errors import InputError
 from gyro.files import read_json, write_json
 from gyro.version import __version__
@@ -51,6 +53,7 @@ def write_sidecar(path: str | os.PathLike[str], contents: str | os.PathLike[str]
     """Write the facts beside `path`, with size and fingerprint of `contents`: the model, perhaps not yet so named."""
     about = {"format": FORMAT, "version": VERSION, "gyro": __version__}
     identity = {"size": Path(contents).stat().st_size, "fingerprint": fingerprint(contents)}
+    identity["xxh128"] = file_checksum(contents)
     write_json(sidecar_path(path), {**facts, **about, **identity})
 
 
@@ -67,3 +70,16 @@ def read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     if facts.get("size") != Path(path).stat().st_size or facts.get("fingerprint") != fingerprint(path):
         raise InputError(f"does not belong to {path}, which was changed or cut: estimate the model again", path=beside)
     return facts
+
+
+def verify_model(path: str | os.PathLike[str]) -> bool:
+    """Whether a checksum of the whole model is known; InputError when the model has another.
+
+    Its fingerprint, which is checked whenever a model is opened, does not see what is changed between the samples.
+    """
+    facts = read_sidecar(path)
+    checksum = None if facts is None else facts.get("xxh128")
+    if checksum is None:
+        return False
+    check_file(path, checksum)
+    return True

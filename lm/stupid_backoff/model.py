@@ -112,6 +112,10 @@ class StupidBackoff:
         )
         return tables_to_automaton(tuple(words), tables, self.order - 1, self.backoff_cost, begins=start, ends=end)
 
+    def verify(self) -> None:
+        """Compare the files of the index with their checksums."""
+        self.index.verify()
+
     def walkers(self) -> Callable[[Sequence[str]], Walker]:
         """A function that makes the walker over the contexts of strings of given words."""
         return lambda words: BackoffWalker(self, self.word_ids(words), self._begin, self._end)
@@ -175,7 +179,7 @@ class BackoffWalker:
 
 def open_named(place: str, own: OwnModels) -> StupidBackoff:
     """A model over an index by its folder, with or without an order; an order alone is over the index made together."""
-    if place.isdecimal() and own.index is not None:
+    if place.isdecimal() and len(place) < 10 and own.index is not None:
         return StupidBackoff(open_index(own.index), int(place))
-    match = None if os.path.isdir(place) else re.fullmatch(r"(.+):(\d+)", place)
+    match = None if os.path.isdir(place) else re.fullmatch(r"(.+):(\d{1,9})", place)
     return StupidBackoff(open_index(match[1] if match else place), int(match[2]) if match else None)

@@ -38,6 +38,11 @@ def raising(error: BaseException) -> Callable[[], int]:
         (lambda: 1, 1, ""),
         (raising(InputError("found x", path="a", line=1)), 2, "gyro: a:1: found x\n"),
         (raising(ResourceError("no memory is left")), 2, "gyro: no memory is left\n"),
+        (raising(InputError("found the id 'a\x1b[2Jb'")), 2, "gyro: found the id 'a\\x1b[2Jb'\n"),
+        (raising(MemoryError()), 3, "gyro: the memory did not suffice\n"),
+        (raising(OSError(12, "Cannot allocate memory")), 3, "gyro: the memory did not suffice\n"),
+        (raising(ImportError("x.so: failed to map segment from it")), 3, "gyro: the memory did not suffice\n"),
+        (raising(OSError(28, "No space left", "a.txt")), 2, "gyro: a.txt: cannot read or write: No space left\n"),
         (raising(KeyboardInterrupt()), 130, "gyro: stopped; the same command goes on where this one was\n"),
     ],
 )

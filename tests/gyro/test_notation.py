@@ -38,6 +38,8 @@ def test_slices_count_from_one(text: str, slice_: tuple[int, int | None]) -> Non
         (parse_slice, "3"),
         (parse_slice, "0:3"),
         (parse_slice, "5:4"),
+        *((function, "9" * digits) for function in (parse_size, parse_span) for digits in (400, 5000)),
+        (parse_slice, f"1:{'9' * 5000}"),
     ],
 )
 def test_what_cannot_be_read_is_named(function: object, text: str) -> None:

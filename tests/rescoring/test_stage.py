@@ -49,6 +49,9 @@ class ReadyLength:
         self.weight = weight
         self.settings = {"command": "rescore", "length": weight}
 
+    def verify(self) -> None:
+        pass
+
     def title(self, before: str) -> str:
         return f"{before} + length"
 

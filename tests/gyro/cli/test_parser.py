@@ -66,3 +66,33 @@ def test_every_command_has_its_own_words() -> None:
     assert isinstance(first, argparse.ArgumentParser)
     first.words = ["--system", "one"]
     assert (first.value_of("--system", "none"), second.value_of("--system", "none")) == ("one", "none")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-n", "9" * 400], "too large"),
+        (["-n", "9" * 5000], "a whole number is allowed"),
+        (["-n", "x"], "a whole number is allowed"),
+        (["--beta", "1" * 400], "too large"),
+        (["--beta", "x"], "a number is allowed"),
+    ],
+)
+def test_numbers_that_are_too_large_are_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parser = CommandParser()
+    parser.add_argument("-n", type=int)
+    parser.add_argument("--beta", type=float)
+    with pytest.raises(SystemExit, match="2"):
+        parser.parse_args(words)
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error) < 300
+
+
+def test_numbers_are_read() -> None:
+    parser = CommandParser()
+    parser.add_argument("-n", type=int)
+    parser.add_argument("--beta", type=float)
+    assert vars(parser.parse_args(["-n", "-3", "--beta", "inf"])) == {"n": -3, "beta": float("inf")}

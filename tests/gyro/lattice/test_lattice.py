@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gyro.errors import InputError
+from gyro.lattice import lattice as lattice_module
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.lattice import Hypothesis, Lattice, Transducer
+from gyro.lattice.openfst_format import FstArrays, encode_vector
 from tests.gyro.lattice.samples import WORDS, run, small_lattice
 from tests.outside import needs_openfst_tools
 
@@ -293,3 +295,22 @@ def test_arrays_go_there_and_back_in_bulk() -> None:
     assert np.array_equal(whole.output, word + 1)
     assert np.array_equal(whole.target, target)
     assert np.array_equal(whole.cost, cost)
+
+
+@pytest.mark.parametrize("cost", [1.0, 0.0, -1.0])
+def test_a_cycle_of_epsilons_is_refused_before_it_is_followed(cost: float, tmp_path: Path) -> None:
+    """Over one of negative cost OpenFst would go round for ever."""
+    arrays = FstArrays(
+        *(0, np.array([0, 0], np.int32), *(np.array(labels, np.int32) for labels in ([0, 1], [0, 1], [0, 1]))),
+        *(np.array([cost, 0.5], np.float32), np.array([np.inf, 0.0], np.float32)),
+    )
+    (tmp_path / "a.fst").write_bytes(encode_vector(arrays, {0: "<eps>", 1: "a"}))
+    with pytest.raises(InputError, match=r"a\.fst: found a cycle"):
+        Lattice.read(tmp_path / "a.fst")
+
+
+def test_a_packed_lattice_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lattice_module, "LARGEST_FILE", 1 << 20)
+    (tmp_path / "a.fst.gz").write_bytes(gzip.compress(bytes(1 << 24)))
+    with pytest.raises(InputError, match=r"a\.fst\.gz: found a lattice of more than 1 MB"):
+        Lattice.read(tmp_path / "a.fst.gz")

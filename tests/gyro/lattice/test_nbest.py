@@ -144,3 +144,17 @@ def test_damaged_json_lines(tmp_path: Path, line: str, message: str) -> None:
 def test_what_cannot_be_read_back_is_not_written(entry: NbestEntry, message: str) -> None:
     with pytest.raises(InputError, match=message):
         write_moses(io.StringIO(), [entry])
+
+
+@pytest.mark.parametrize("digits", [12, 400, 5000])
+def test_numbers_of_many_digits_are_refused(tmp_path: Path, digits: int) -> None:
+    number, moses, jsonl = "9" * digits, tmp_path / "a.txt", tmp_path / "a.jsonl"
+    moses.write_text(f"{number} ||| a ||| LM= -1 ||| -1\n")
+    with pytest.raises(InputError, match=r"a\.txt:1: found the sentence number"):
+        list(read_moses(moses))
+    moses.write_text(f"0 ||| a ||| LM= -1 ||| -1{number * 40}\n")
+    with pytest.raises(InputError, match=r"a\.txt:1: found .*a finite number"):
+        list(read_moses(moses))
+    jsonl.write_text('{"id": "1", "rank": 1, "tokens": ["a"], "cost": %s, "features": {}}\n' % (number * 2))
+    with pytest.raises(InputError, match=r"a\.jsonl:1: not JSON: .*too large"):
+        list(read_jsonl(jsonl))

@@ -202,6 +202,7 @@ def test_whatever_openfst_writes_is_decoded(tmp_path: Path, kind: str, aligned: 
     [
         ("start", None, 3, "the start state 3 in an fst of 3 states"),
         ("start", None, -2, "the start state -2"),
+        ("start", None, -1, "3 states and no start state"),
         ("target", 0, 3, "an arc to a state that is not one of the 3"),
         ("target", 4, -1, "an arc to a state that is not one of the 3"),
         ("input", 1, -1, "a negative label"),

@@ -287,7 +287,7 @@ def test_features_are_the_columns_of_the_lists(finished: Path, tmp_path: Path) -
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     entries = list(read_moses(tmp_path / "one" / "nbest.txt"))
     assert [e.features for e in entries] == [{"NUMBER": (float(e.sentence),), "COST": (-e.cost,)} for e in entries]
-    lists = {"nbest.txt", "nbest.jsonl"}
+    lists = {"nbest.txt", "nbest.jsonl", "checksums.xxh128"}
     others = [
         {name: data for name, data in contents(f).items() if name not in lists} for f in (finished, tmp_path / "one")
     ]
@@ -445,3 +445,13 @@ def test_a_run_is_gzipped_or_not_as_a_whole(tmp_path: Path) -> None:
         run(tmp_path, bags=bags)
     run(tmp_path, bags=bags, overwrite=True)
     assert not list((tmp_path / "lattices").rglob("*.gz"))
+
+
+def test_ids_are_shown_without_escape_sequences_and_line_breaks(tmp_path: Path) -> None:
+    log = io.StringIO()
+    bags = [Bag(("a",), id="one\x1b[2J\nbag"), Bag(("none",), id="two\r\u2028")]
+    summary = run(tmp_path / "run", bags=bags, log=log)
+    assert log.getvalue().count("\n") == 2
+    assert r"id=one\x1b[2J\nbag ok" in log.getvalue()
+    assert r"bag two\r\u2028: no parse" in summary.text()
+    assert [bag.id for bag in open_run(tmp_path / "run").bags] == [bag.id for bag in bags]

@@ -50,7 +50,7 @@ def test_references_in_json() -> None:
         ('{"tokens": {"a": 1}}', "a list of strings is allowed"),
         ('{"tokens": ["a b"]}', "found the token 'a b'"),
         ('{"tokens": ["a"], "reference": ["b"]}', "the reference of bag"),
-        ('{"tokens": ["\\ud800"]}', "found the token"),
+        ('{"tokens": ["\\ud800"]}', "half of a surrogate pair"),
     ],
 )
 def test_bad_lines_are_refused_with_their_place(tmp_path: Path, line: str, message: str) -> None:

@@ -251,3 +251,60 @@ def test_split_text_does_not_pay_for_spacy() -> None:
     code = "import sys, gyro.text.corpus as c; c.tokenize('a b', c.Normalisation('none'));"
     code += " sys.exit('spacy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# ---- bounds
+
+
+def test_lines_are_the_same_however_they_fall_into_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "text").write_bytes(("\ufeff" + TEXT + "\r\n\r\nend").encode())
+    whole = list(read_lines(tmp_path / "text"))
+    for size in (1, 2, 3, 7):
+        monkeypatch.setattr(corpus, "PIECE", size)
+        assert list(read_lines(tmp_path / "text")) == whole == [*LINES, "", "end"]
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_a_line_that_is_too_long_is_refused_with_its_place(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / f"text{suffix}"
+    monkeypatch.setattr(corpus, "PIECE", 1 << 10)
+    monkeypatch.setattr(corpus, "MOST_TOKENS_IN_LINE", 100)
+    monkeypatch.setattr(corpus, "LONGEST_LINE", 5000)
+    file.write_bytes(PACKERS[suffix](b"short\n" + b"x" * 5000 + b"\n"))
+    assert len(list(read_lines(file))) == 2
+    for end in (b"\n", b"", b"x" * 100_000):
+        file.write_bytes(PACKERS[suffix](b"short\n" + b"x" * 5001 + end))
+        with pytest.raises(InputError, match=rf"text{suffix}:2: found a line of more than"):
+            list(read_lines(file))
+
+
+def test_a_line_of_too_many_tokens_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "MOST_TOKENS_IN_LINE", 10)
+    (tmp_path / "text").write_text("a " * 10 + "\n" + "a " * 11)
+    with pytest.raises(InputError, match=r"text:2: found a line of more than 10 tokens"):
+        list(read_lines(tmp_path / "text"))
+
+
+BOMB = """
+import resource, sys
+from gyro.text.corpus import read_lines
+
+number = sum(1 for _ in read_lines(sys.argv[1]))
+print(number, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+
+
+def test_a_small_file_of_many_lines_takes_little_memory(tmp_path: Path) -> None:
+    """256 MB of lines in a few KB: where a piece of the file was unpacked at once, they were all in memory."""
+    packer = zstandard.ZstdCompressor()
+    file, small = tmp_path / "bomb.zst", tmp_path / "small.zst"
+    file.write_bytes(packer.compress((b"x" * 1023 + b"\n") * (1 << 18)))
+    small.write_bytes(packer.compress(b"\n"))
+    lines, memory = zip(
+        *(map(int, subprocess.check_output([sys.executable, "-c", BOMB, str(f)]).split()) for f in (small, file)),
+        strict=True,
+    )
+    assert lines == (1, 1 << 18)
+    assert memory[1] - memory[0] < 100

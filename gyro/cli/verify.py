@@ -1,0 +1,77 @@
+"""The command verify."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from gyro.errors import InputError
+
+ALLOWED = "a model, an index or the folder of a run is allowed"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="models, indexes and folders of runs")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    for path in map(Path, arguments.paths):
+        print(f"{path}: {_verify(path)}")
+    return 0
+
+
+def _verify(path: Path) -> str:
+    """Check what is there by the file that tells its kind."""
+    if path.is_dir():
+        for name, check in _KINDS.items():
+            if (path / name).is_file():
+                return check(path)
+        raise InputError(f"found a folder of another kind; {ALLOWED}", path=path)
+    if not path.is_file():
+        raise InputError(f"no such file or folder; {ALLOWED}", path=path)
+    return _verify_model(path)
+
+
+def _verify_run(path: Path) -> str:
+    from gyro.run.checksum import verify_run
+
+    return f"a run, {verify_run(path)} files as they were written"
+
+
+def _verify_index(path: Path) -> str:
+    from gyro.index.reader import open_index
+
+    open_index(path).verify()
+    return "an index, as it was made"
+
+
+def _verify_model(path: Path) -> str:
+    from lm.kenlm.sidecar import sidecar_path, verify_model
+
+    if not verify_model(path):
+        raise InputError(f"no checksum is known: it would be in {sidecar_path(path).name} beside it", path=path)
+    return "a language model, as it was made"
+
+
+def _verify_dependency_model(path: Path) -> str:
+    from lm.dependency.model import SEQUENCES, load_dependency_model
+
+    load_dependency_model(path)
+    _verify_model(path / SEQUENCES)
+    return "a dependency language model, as it was made"
+
+
+def _verify_best_first_model(path: Path) -> str:
+    from comparison.best_first.model import load_model
+
+    load_model(path)  # it is read whole, and its checksum compared
+    return "a best-first model, as it was made"
+
+
+_KINDS: dict[str, Callable[[Path], str]] = {
+    "run.json": _verify_run,
+    "index.json": _verify_index,
+    "dependency.json": _verify_dependency_model,
+    "model.json": _verify_best_first_model,
+}
