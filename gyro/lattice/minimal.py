@@ -1,7 +1,7 @@
 """The smallest lattice of the same strings at the same costs.
 
 minimise  join the states of an automaton from which the same strings follow at the same costs, but for a constant
-GRAIN     costs that differ by less may be taken for the same
+GRAIN     costs are rounded to whole multiples of it
 
 The costs count relative to the cheapest completion (they are *pushed*, as OpenFst calls it), so that the constant does
 not matter. It is then paid on the arcs into the joined state, not at the start as OpenFst has it: single precision
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from gyro.lattice.strings import rest_costs
 
-# n-gram models add in single precision, so costs that should be equal differ by as much as this. Each word of a string
-# can move its cost by it, but most words do not.
+# n-gram models add in single precision, so costs that should be equal differ by about as much. Each word of a string
+# moves its cost by half of it at most.
 GRAIN = 2.0**-20
 
 Arcs = tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.float64], NDArray[np.float64]]
@@ -47,6 +47,7 @@ def minimise(
     alive = rest[target] != np.inf
     if not alive.all():
         source, word, target, cost = source[alive], word[alive], target[alive], cost[alive]
+    # Whole grains: single precision holds those of one arc, and strings that cost the least all cost the same.
     residual = np.rint((cost + rest[target] - rest[source]) / GRAIN).astype(np.int64)
     at_end, ends = np.full(len(final), -1), final != np.inf
     at_end[ends] = np.rint((final[ends] - rest[ends]) / GRAIN)
@@ -55,9 +56,10 @@ def minimise(
     kept = joined == np.arange(len(final))
     number = (np.cumsum(kept) - 1).astype(np.int32)
     stays = kept[source]
-    source, word, target, cost = source[stays], word[stays], target[stays], cost[stays]
-    into = joined[target]
-    return number[source], word, number[into], cost + (rest[target] - rest[into]), final[kept]
+    source, word, into = source[stays], word[stays], joined[target[stays]]
+    grains = np.rint(np.where(rest == np.inf, 0.0, rest) / GRAIN).astype(np.int64)
+    new_cost = (residual[stays] + grains[source] - grains[into]) * GRAIN
+    return number[source], word, number[into], new_cost, np.where(ends, (at_end + grains) * GRAIN, np.inf)[kept]
 
 
 @njit(cache=True)

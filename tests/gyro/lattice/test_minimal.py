@@ -87,3 +87,13 @@ def test_lattices_with_several_paths_a_string_keep_their_strings(
 def test_the_empty_lattice_and_the_empty_string() -> None:
     assert Lattice.from_strings(WORDS, []).minimal().empty()
     assert Lattice.from_strings(WORDS, [Hypothesis((), 0.5)]).minimal().strings() == [Hypothesis((), 0.5)]
+
+
+def test_strings_of_equal_lowest_cost_are_equal_to_the_last_bit() -> None:
+    """0.1 + 0.7 and 0.3 + 0.5 are not, and which is less is a matter of rounding."""
+    arcs = ([0, 0, 1, 2], [0, 1, 1, 0], [1, 2, 3, 3], [0.3, 0.1, 0.5, 0.7])
+    lattice = Lattice.from_arrays(WORDS, 0, *arcs, [3], [0.0])
+    assert len({h.cost for h in lattice.strings()}) == 2
+    first, second = lattice.minimal().strings()
+    assert first.cost == second.cost == pytest.approx(0.8, abs=GRAIN)
+    assert first.tokens == ("a", "b")
