@@ -25,8 +25,9 @@ import numpy as np
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import NbestEntry, read_jsonl, read_moses
-from gyro.run.checksum import SUMS, verify_run
+from gyro.run.checksum import verify_run
 from gyro.run.folder import open_run, words_of
+from gyro.run.record import SUMS
 from gyro.text.bag import Bag
 
 MARKS = ("<s>", "</s>")

@@ -1,8 +1,9 @@
 """Checksums of a finished run: what was swapped or damaged afterwards is found.
 
-SUMS        the file in the run's folder, in the format of the tool xxhsum: `xxhsum -c checksums.xxh128` checks it too
-write_sums  note the checksums of the lattices and of the files made of them
+write_sums  note the checksums of the lattices and of the files made of them in checksums.xxh128
 verify_run  compute them anew and refuse a run that is not as it was written
+
+The file has the format of the tool xxhsum: `xxhsum -c checksums.xxh128` checks it too.
 """
 
 from __future__ import annotations
@@ -17,10 +18,9 @@ from gyro.checksum import check_file, file_checksum
 from gyro.errors import InputError
 from gyro.files import write_text
 from gyro.run.folder import open_run
-from gyro.run.record import read_run
+from gyro.run.record import SUMS, read_run
 from gyro.text.corpus import read_lines
 
-SUMS = "checksums.xxh128"
 # Not run.json, which has a checksum of its settings in it and tells the limits of the last start, and not times.jsonl,
 # which is never the same again.
 FILES = ("bags.jsonl", "words.syms", "references.txt", "results.jsonl", "best.txt", "nbest.txt", "nbest.jsonl")

@@ -25,7 +25,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 from gyro.errors import InputError
 from gyro.files import parse_object, write_json, write_text
 from gyro.run.outcome import Outcome
-from gyro.run.record import FORMAT, parse_journal, read_run
+from gyro.run.record import FORMAT, SUMS, parse_journal, read_run
 from gyro.text.bag import Bag
 from gyro.text.bag_file import bag_to_record, record_to_bag
 from gyro.text.corpus import read_lines
@@ -173,7 +173,7 @@ class RunFolder:
             path.unlink()
         self.remove_temporaries()
         finals = (self.results, self.times, self.best, self.nbest_moses, self.nbest_jsonl)
-        for path in (self.journal, self.path / "checksums.xxh128", *finals, self.bags, self.references, self.words):
+        for path in (self.journal, self.path / SUMS, *finals, self.bags, self.references, self.words):
             path.unlink(missing_ok=True)
 
     def _difference(self, present: dict[str, Any], wanted: dict[str, Any], lines: Sequence[str]) -> str | None:

@@ -1,6 +1,7 @@
 """What the files of a run hold, with types checked: they may have been changed by others, or damaged.
 
 FORMAT         the format of run.json
+SUMS           the file of checksums (gyro.run.checksum)
 RunFacts       run.json: whose run the folder holds
 read_run       read it
 JournalLine    a line of the journal
@@ -18,6 +19,7 @@ from gyro.errors import InputError
 from gyro.files import check_type, read_json
 
 FORMAT = "gyro-run-1"
+SUMS = "checksums.xxh128"
 
 
 class RunFacts(BaseModel):
