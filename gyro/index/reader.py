@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gyro.array_file import map_array
 from gyro.checksum import check_file
 from gyro.errors import InputError
 from gyro.files import read_json
@@ -235,8 +236,4 @@ def _map_file(path: Path, size: int) -> NDArray[Any]:
         raise InputError("the file is missing from the index", path=path)
     if path.stat().st_size != size:
         raise InputError(f"found {path.stat().st_size} bytes; the header says {size}", path=path)
-    try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"not a file of an index: {error}", path=path) from error
-    return array
+    return map_array(path, "a file of an index")
