@@ -1,5 +1,6 @@
-"""NumPy's .npz files that somebody may have damaged.
+"""NumPy's files that somebody may have damaged.
 
+map_array    the array of a .npy file, mapped into memory
 read_arrays  the one-dimensional arrays of a file by name, each of the type that is asked for
 """
 
@@ -24,14 +25,22 @@ _DAMAGE = (
 )
 
 
+def map_array(path: str | PathLike[str], what: str) -> NDArray[Any]:
+    """Map the array of a file; `what` is the file's content in errors."""
+    try:
+        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except _DAMAGE as error:
+        raise _refused(error, what, path) from error
+    return array
+
+
 def read_arrays(path: str | PathLike[str], what: str, **types: type[np.generic]) -> list[NDArray[Any]]:
     """Read the named arrays; `what` is the file's content in errors."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             found = [arrays[name] for name in types]
     except _DAMAGE as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise InputError(f"not {what}: {reason}", path=path) from error
+        raise _refused(error, what, path) from error
     for (name, kind), array in zip(types.items(), found, strict=True):
         if array.ndim != 1 or array.dtype != kind:
             message = (
@@ -39,3 +48,8 @@ def read_arrays(path: str | PathLike[str], what: str, **types: type[np.generic])
             )
             raise InputError(message, path=path)
     return found
+
+
+def _refused(error: Exception, what: str, path: str | PathLike[str]) -> InputError:
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return InputError(f"not {what}: {reason}", path=path)

@@ -24,7 +24,6 @@ import json
 import math
 import os
 import re
-import secrets
 import shutil
 import stat
 import sys
@@ -166,7 +165,7 @@ def _is_special(target: Path) -> bool:
 
 def _temporary_name(target: Path, ending: str) -> Path:
     name = os.fsdecode(os.fsencode(target.name)[:_LONGEST_NAME])
-    return target.with_name(f".{name}.{secrets.token_hex(8)}.{ending}")
+    return target.with_name(f".{name}.{os.urandom(8).hex()}.{ending}")
 
 
 def _new_file(target: Path) -> tuple[Path, int]:

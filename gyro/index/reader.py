@@ -11,17 +11,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gyro.array_file import map_array
 from gyro.checksum import check_file
 from gyro.errors import InputError
-from gyro.files import check_type, read_json
+from gyro.files import read_json
 from gyro.text.corpus import Normalisation
 
 FORMAT = "gyro-text-index"
@@ -56,29 +56,6 @@ def header_checksum(header: dict[str, Any]) -> str:
     rest = {key: value for key, value in header.items() if key != "checksum"}
     text = json.dumps(rest, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-@dataclass(frozen=True)
-class FileFacts:
-    """What the header says of a file. Indexes of older versions have SHA-256 for a checksum."""
-
-    bytes: int
-    xxh128: str = ""
-    sha256: str = ""
-
-
-@dataclass(frozen=True)
-class Header:
-    """What the header of an index holds; the arrays are checked against it."""
-
-    order: int
-    normalisation: dict[str, Any]
-    tokens: int
-    sentences: int
-    ngrams: list[int]
-    word_bytes: int
-    count_type: Literal["<u4", "<u8"]
-    files: dict[str, FileFacts]
 
 
 class TextIndex:
@@ -177,7 +154,7 @@ class TextIndex:
             if "xxh128" in facts:
                 check_file(self.path / name, facts["xxh128"])
             else:  # an index of an older version
-                check_file(self.path / name, facts.get("sha256", ""), "sha256")
+                check_file(self.path / name, facts["sha256"], "sha256")
 
 
 def open_index(path: str | PathLike[str]) -> TextIndex:
@@ -222,11 +199,36 @@ def read_header(folder: Path) -> dict[str, Any]:
         raise InputError(f"{found}: build the index anew", path=path)
     if header.get("checksum") != header_checksum(header):
         raise InputError("the header is damaged: its checksum is wrong", path=path)
-    facts = check_type(Header, {field.name: header.get(field.name) for field in fields(Header)}, "header", path)
-    names = file_names(facts.order) if 1 <= facts.order == len(facts.ngrams) <= MOST_ORDER else []
-    if not names or sorted(facts.files) != sorted(names):
+    if not _is_header(header):
         raise InputError("the header does not list the files of an index", path=path)
     return header
+
+
+def _is_header(header: dict[str, Any]) -> bool:
+    """Whether all that is read from a header is there and of its type. Without pydantic, whose import takes longer than
+    all the rest of opening an index.
+    """
+    match header:
+        case {
+            "order": int() as order,
+            "normalisation": dict(),
+            "tokens": int(),
+            "sentences": int(),
+            "ngrams": [*ngrams],
+            "word_bytes": int(),
+            "count_type": "<u4" | "<u8",
+            "files": dict() as files,
+        }:
+            sums = [facts.get("xxh128", facts.get("sha256")) for facts in files.values() if isinstance(facts, dict)]
+            numbers = [*ngrams, *(facts.get("bytes") for facts in files.values() if isinstance(facts, dict))]
+            return (
+                1 <= order == len(ngrams) <= MOST_ORDER
+                and sorted(files) == sorted(file_names(order))
+                and len(sums) == len(files)
+                and all(isinstance(checksum, str) for checksum in sums)
+                and all(isinstance(number, int) and number >= 0 for number in numbers)
+            )
+    return False
 
 
 def _map_file(path: Path, size: int) -> NDArray[Any]:
@@ -234,8 +236,4 @@ def _map_file(path: Path, size: int) -> NDArray[Any]:
         raise InputError("the file is missing from the index", path=path)
     if path.stat().st_size != size:
         raise InputError(f"found {path.stat().st_size} bytes; the header says {size}", path=path)
-    try:
-        array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"not a file of an index: {error}", path=path) from error
-    return array
+    return map_array(path, "a file of an index")

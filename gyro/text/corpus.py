@@ -233,6 +233,8 @@ def _check_length(line: bytes, path: AnyPath, number: int) -> None:
 
 def _open_binary(path: AnyPath) -> Any:
     if str(path) == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed; give a file")
         return nullcontext(sys.stdin.buffer)
     opener = OPENERS.get(Path(path).suffix)
     if opener is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gyro.array_file import read_arrays
+from gyro.array_file import map_array, read_arrays
 from gyro.errors import InputError
 
 
@@ -41,3 +41,14 @@ def test_damage_is_one_line(tmp_path: Path, data: bytes, message: str) -> None:
     with pytest.raises(InputError, match=rf"a\.npz: {message}") as caught:
         read_arrays(tmp_path / "a.npz", "numbers", x=np.int64)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("old", "new"), [(b"(3,), }", b"(3,), ("), (b"'descr'", b"}descr'"), (b"(3,)", b"(9,)")])
+def test_a_damaged_header_is_one_line(tmp_path: Path, old: bytes, new: bytes) -> None:
+    np.save(tmp_path / "a.npy", np.arange(3))
+    assert map_array(tmp_path / "a.npy", "numbers").tolist() == [0, 1, 2]
+    data = (tmp_path / "a.npy").read_bytes()
+    assert old in data
+    (tmp_path / "a.npy").write_bytes(data.replace(old, new))
+    with pytest.raises(InputError, match=r"a\.npy: not numbers"):
+        map_array(tmp_path / "a.npy", "numbers")

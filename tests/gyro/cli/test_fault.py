@@ -134,6 +134,11 @@ def test_standard_output_that_is_closed_is_one_line(given: Callable[[str, Path],
     assert_one_line(done, "standard output is closed")
 
 
+def test_standard_input_that_is_closed_is_one_line(given: Callable[[str, Path], list[str]]) -> None:
+    done = run(given("bags - --tokenized", Path()), preexec_fn=lambda: os.close(0))
+    assert_one_line(done, "standard input is closed")
+
+
 def test_a_device_is_written_to_and_not_replaced(tmp_path: Path, given: Callable[[str, Path], list[str]]) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -152,3 +153,17 @@ def test_folders_that_are_no_index_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="file: no such folder"):
         open_index(tmp_path / "file")
+
+
+def test_an_index_of_an_older_version_is_verified_by_its_own_checksums(index_path: Path) -> None:
+    header = json.loads((index_path / HEADER).read_text())
+    for name, facts in header["files"].items():
+        del facts["xxh128"]
+        facts["sha256"] = hashlib.sha256((index_path / name).read_bytes()).hexdigest()
+    (index_path / HEADER).write_text(json.dumps(header | {"checksum": header_checksum(header)}))
+    open_index(index_path).verify()
+    data = bytearray((index_path / "words.npy").read_bytes())
+    data[-1] ^= 1
+    (index_path / "words.npy").write_bytes(data)
+    with pytest.raises(InputError, match=r"words\.npy: the file is damaged"):
+        open_index(index_path).verify()

@@ -11,8 +11,9 @@ import pytest
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis
 from gyro.run.batch import run_batch
-from gyro.run.checksum import SUMS, verify_run
+from gyro.run.checksum import verify_run
 from gyro.run.outcome import Ordering, Outcome
+from gyro.run.record import SUMS
 from gyro.text.bag import Bag
 from tests.orders import failed, ordered
 
