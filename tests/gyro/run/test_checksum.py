@@ -13,7 +13,7 @@ from gyro.lattice.lattice import Hypothesis
 from gyro.run.batch import run_batch
 from gyro.run.checksum import verify_run
 from gyro.run.outcome import Ordering, Outcome
-from gyro.run.record import SUMS
+from gyro.run.paths import SUMS
 from gyro.text.bag import Bag
 from tests.orders import failed, ordered
 
