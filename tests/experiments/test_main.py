@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from experiments.__main__ import main
-from tests.experiments.tiny import TINY, write
+from tests.experiments.tiny import TINY, write, write_with_mt
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,7 @@ def test_an_absent_file_is_found_before_any_work(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.slow
 def test_a_tiny_experiment_from_end_to_end_and_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mt = tmp_path / "mt.jsonl"
-    line = {"outputs": {"A": "We must do it now .", "B": "The nation must act ."}}
-    mt.write_text("".join(json.dumps({"id": str(n), **line}) + "\n" for n in range(1, 1000)))
-    write(tmp_path, TINY.format(mt=mt))
+    write_with_mt(tmp_path)
     folder = tmp_path / "runs" / "tiny"
     assert main(["tiny"], folder=tmp_path, runs=tmp_path / "runs") == 0
     assert "0 of 19 steps are done" in capsys.readouterr().out

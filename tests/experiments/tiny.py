@@ -1,11 +1,13 @@
 """A tiny experiment.
 
-TINY, PLAIN  its TOML, with the name of a file of MT outputs to be filled in, and without
-write        its file in a folder
+TINY, PLAIN    its TOML, with the name of a file of MT outputs to be filled in, and without
+write          its file in a folder
+write_with_mt  the same beside a file of MT outputs
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 TINY = """
@@ -69,3 +71,10 @@ def write(folder: Path, text: str) -> Path:
     path = folder / "tiny.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def write_with_mt(folder: Path) -> Path:
+    mt = folder / "mt.jsonl"
+    line = {"outputs": {"A": "We must do it now .", "B": "The nation must act ."}}
+    mt.write_text("".join(json.dumps({"id": str(n), **line}) + "\n" for n in range(1, 1000)))
+    return write(folder, TINY.format(mt=mt))

@@ -2,6 +2,8 @@
 
 all_trees       every whole sentence that the grammar derives from a bag, as trees of tests.comparison.best_first.twin
 no_limits       options of the decoder with which it finds all that there is
+goals           the goals of a search as such trees
+has_all_words   whether a tree has every word that the bag requires
 check_features  compare the features of all edges of a search with those of their trees
 
 What has every required word is a goal; goals may be parts of others. What is given is checked on whole sentences, by
@@ -208,8 +210,23 @@ def _has_given_heads(tree: Tree, given: Input) -> bool:
     return True
 
 
+def goals(decoded: Decoded, grammar: Grammar) -> dict[Tree, float]:
+    """The goals as trees, each once."""
+    assert decoded.how == "goal"
+    found = [(canonical(parts[0], grammar, decoded.prepared), key) for key, parts in decoded.hypotheses]
+    assert len(dict(found)) == len(found)
+    assert [key for _, key in found] == sorted((key for _, key in found), reverse=True)
+    return dict(found)
+
+
+def has_all_words(tree: Tree, given: Input, grammar: Grammar) -> bool:
+    """Whether a tree has every word that the bag requires."""
+    used = Counter(leaf.places for leaf in leaves(tree))
+    return all(used[kind.words[0].places] >= kind.least for kind in kinds(given, grammar))
+
+
 @njit(cache=True)
-def _write_top(grammar: Any, problem: Problem, edges: Edges, edge: int, complete: bool, out: Any) -> int:
+def write_top(grammar: Any, problem: Problem, edges: Edges, edge: int, complete: bool, out: Any) -> int:
     row = edges.columns[edge]
     return features(
         grammar, problem, edges, row[LEFT], row[RIGHT], row[RULE], complete, np.zeros(NUM_VALUES, np.uint64), out
@@ -220,7 +237,7 @@ def compiled_features(decoder: Decoder, decoded: Decoded, edge: int, complete: b
     """What the compiled code says of the top of one of the decoder's edges."""
     out = np.zeros(MOST_FEATURES, dtype=np.uint64)
     edges = decoder.workspace.edges
-    count = _write_top(decoder.grammar.tables, decoded.prepared.problem, edges, edge, complete, out)
+    count = write_top(decoder.grammar.tables, decoded.prepared.problem, edges, edge, complete, out)
     return [int(value) for value in out[:count]]
 
 

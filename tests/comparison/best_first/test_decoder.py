@@ -11,95 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from comparison.best_first import workspace
 from comparison.best_first.ccg_inventory import CcgInventory
-from comparison.best_first.decoder import Decoded, Decoder, Limits
+from comparison.best_first.decoder import Decoder, Limits
 from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.problem import Input, InputToken
-from lm.kenlm.model import KenlmModel
-from tests.comparison.best_first.enumeration import MOST_GOALS, all_trees, no_limits
+from gyro.text.corpus import ROOT
+from tests.comparison.best_first.bags import BAGS, BROKEN_BAGS, CCG_BAGS, POS, bag
+from tests.comparison.best_first.enumeration import MOST_GOALS, all_trees, goals, no_limits
 from tests.comparison.best_first.treebank import ambiguous
-from tests.comparison.best_first.twin import (
-    Tree,
-    canonical,
-    category_of,
-    count_actions,
-    head_of,
-    leaves,
-    tags,
-    vector,
-    words,
-)
+from tests.comparison.best_first.twin import category_of, score, signature, words
 
 Grammar = DependencyGrammar | CcgInventory
 Weights = Callable[[int], NDArray[np.float32]]
-Models = Callable[[int], KenlmModel]
 FOREVER = Limits(seconds=1e6)
-ROOT = -1
-POS = {"dog": "NN", "barks": "VBZ", "the": "DT", "old": "JJ", "saw": "VBD", "she": "PRP", ".": ".", "sees": "VBZ"}
-
-
-def token(word: str, **facts: Any) -> InputToken:
-    return InputToken((word,), **{"pos": POS.get(word), **facts})
-
-
-def bag(text: str, **facts: Any) -> Input:
-    """A bag by its words: "a?" may be left out, "a*2" may be used twice, "a|b" has two forms, "saw~" has no tag."""
-    tokens = []
-    for field in text.split():
-        optional, untagged = field.endswith("?"), field.endswith("~")
-        word, _, count = field.rstrip("?~").partition("*")
-        forms = tuple(word.split("|"))
-        pos = None if untagged else POS.get(forms[0])
-        tokens.append(InputToken(forms, pos=pos, count=int(count or 1), optional=optional))
-    for name, values in facts.pop("tokens", {}).items():
-        tokens = [
-            InputToken(**{**t.__dict__, name: value}) if value is not None else t
-            for t, value in zip(tokens, values, strict=True)
-        ]
-    return Input(tuple(tokens), **facts)
-
-
-def score(tree: Tree, grammar: Grammar, weights: NDArray[np.float32], scaled: float) -> float:
-    mask = weights.size - 1
-    total = sum(count * float(weights[key & mask]) for key, count in vector(tree, grammar, True).items())
-    return total / count_actions(tree) if scaled else total
-
-
-def goals(decoded: Decoded, grammar: Grammar) -> dict[Tree, float]:
-    """The goals as trees, each once."""
-    assert decoded.how == "goal"
-    found = [(canonical(parts[0], grammar, decoded.prepared), key) for key, parts in decoded.hypotheses]
-    assert len(dict(found)) == len(found)
-    assert [key for _, key in found] == sorted((key for _, key in found), reverse=True)
-    return dict(found)
-
-
-BAGS = {
-    "one word": bag("dog"),
-    "two words": bag("dog barks"),
-    "a word twice": bag("the dog the"),
-    "a word three times": bag("the the dog the"),
-    "four words": bag("the dog barks ."),
-    "ambiguous tags": bag("saw~ they~ saw~"),
-    "unknown word": bag("dog xyzzy~ ."),
-    "unit": bag("the dog barks .", units=((0, 1),)),
-    "equal units": bag("the dog sees the dog", units=((0, 1), (3, 4))),
-    "one unit": bag("the dog", units=((0, 1),)),
-    "forms": bag("dog|dogs bark|barks|barking ."),
-    "optional": bag("the? dog barks"),
-    "optional twice": bag("the? dog the? barks"),
-    "counts": bag("the*2 dog barks"),
-    "counts and optional": bag("the*3 dog barks", tokens={"optional": [True, False, False]}),
-    "order": bag("the dog barks .", order=((0, 1), (1, 3))),
-    "order of equal words": bag("the dog the barks", order=((2, 1, 0),)),
-    "order with a unit": bag("the dog barks .", units=((0, 1),), order=((1, 2),)),
-    "heads": bag("the dog barks .", tokens={"head": [1, 2, ROOT, 2]}),
-    "some heads": bag("the dog barks .", tokens={"head": [1, None, None, 2]}),
-    "root": bag("the dog barks .", tokens={"head": [None, None, ROOT, None]}),
-    "heads of equal words": bag("the dog the barks", tokens={"head": [1, None, 3, None]}),
-    "head in a unit": bag("the dog barks .", units=((0, 1),), tokens={"head": [1, 2, None, 1]}),
-}
 
 
 def check_all(given: Input, grammar: Grammar, weights: NDArray[np.float32], scaled: int) -> None:
@@ -122,15 +46,6 @@ def test_all_dependency_trees_of_a_bag(
     name: str, scaled: int, dependency: DependencyGrammar, random_weights: Weights
 ) -> None:
     check_all(BAGS[name], dependency, random_weights(1), scaled)
-
-
-# What cannot be told from the lowest bit of a counter, and given heads of or below words that are left out.
-BROKEN_BAGS = {
-    "order and counts": bag("the*2 dog barks", order=((0, 1),)),
-    "heads and counts": bag("the*2 dog barks", tokens={"head": [1, None, None]}),
-    "heads and optional": bag("the? dog barks", tokens={"head": [1, None, None]}),
-    "optional head": bag("dog barks?", tokens={"head": [1, None]}),
-}
 
 
 @pytest.mark.parametrize("name", BROKEN_BAGS)
@@ -189,31 +104,6 @@ def test_five_words_have_all_their_trees(dependency: DependencyGrammar, random_w
     given_bag = bag("the old dog the barks")
     decoded = Decoder(dependency, random_weights(3), no_limits(), limits=FOREVER).decode(given_bag)
     assert len(goals(decoded, dependency)) == 143 * 60  # projective trees of five words, orders with one word twice
-
-
-CCG_BAGS = {
-    "one word": bag("she"),
-    "two words": bag("she sleeps~"),
-    "unary rule": bag("old dogs~ sleep~ ."),
-    "a word twice": bag("the dog sees the old dog"),
-    "two stops": bag("she sleeps~ . ."),
-    "unit": bag("the old dog sees she .", units=((0, 1, 2),)),
-    "optional": bag("old? dogs~ sleep~ .?"),
-    "counts": bag("the old*2 dog barks"),
-    "order": bag("she sees they~ .", order=((2, 0),)),
-    "categories": bag("she saw they~", tokens={"categories": [("NP",), ("(S[dcl]\\NP)/NP", "N"), ("NP", "N")]}),
-    "no derivation": bag("the the she"),
-}
-
-
-def signature(tree: Tree, dp: bool) -> object:
-    """What makes edges equivalent."""
-    string, tagged = words(tree), tags(tree)
-    top = (category_of(tree), string[head_of(tree)])
-    if not dp:
-        return top, string
-    used = tuple(sorted(leaf.places for leaf in leaves(tree)))
-    return top, used, string[:2], string[-2:], tagged[:2], tagged[-2:]
 
 
 def check_classes(
@@ -275,43 +165,6 @@ def test_the_best_ccg_derivation_of_random_bags(
         assert decoded.hypotheses[0][0] == pytest.approx(max(wanted), abs=1e-5)
 
 
-LM_BAGS = [
-    bag("the dog barks ."),
-    bag("the dog the xyzzy"),
-    bag("she sees the old dog", units=((2, 3, 4),)),
-    bag("the dog sees the dog", units=((0, 1), (3, 4))),
-    bag("the? dog barks"),
-    bag("the dog"),
-]
-
-
-@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("given_bag", LM_BAGS)
-def test_the_language_model_scores_edges_as_kenlm_does(
-    order: int, given_bag: Input, dependency: DependencyGrammar, random_weights: Weights, language_models: Models
-) -> None:
-    model, weights = language_models(max(order, 2)), random_weights(5)
-    decoder = Decoder(dependency, weights, no_limits(lm_weight=0.7), limits=FOREVER, language_model=model)
-    decoded = decoder.decode(given_bag)
-    workspace = decoder.workspace
-    for edge in range(workspace.num_edges):
-        string = decoder._derivation(edge, decoded.prepared.leaves).words
-        wanted = -model.score(string, bos=False, eos=False)
-        assert workspace.edges.lm[edge] == pytest.approx(wanted, abs=1e-4)
-    for tree, key in list(goals(decoded, dependency).items())[:50]:
-        assert key == pytest.approx(score(tree, dependency, weights, 0) - 0.7 * model.score(words(tree)), abs=1e-4)
-
-
-@pytest.mark.parametrize("given_bag", [bag("dog"), bag("the dog", units=((0, 1),))])
-def test_a_sentence_of_one_leaf_has_its_start_and_end(
-    given_bag: Input, dependency: DependencyGrammar, language_models: Models
-) -> None:
-    model, weights = language_models(3), np.zeros(1 << 14, dtype=np.float32)
-    decoder = Decoder(dependency, weights, no_limits(lm_weight=1.0), language_model=model)
-    key, parts = decoder.decode(given_bag).hypotheses[0]
-    assert key == pytest.approx(-model.score(parts[0].words), abs=1e-4)
-
-
 def test_the_root_may_be_of_a_unary_rule(inventory: CcgInventory, random_weights: Weights) -> None:
     decoded = Decoder(inventory, random_weights(0), no_limits(), limits=FOREVER).decode(bag("old dogs~"))
     assert "NP" in {category_of(tree) for tree in goals(decoded, inventory)}
@@ -320,29 +173,6 @@ def test_the_root_may_be_of_a_unary_rule(inventory: CcgInventory, random_weights
 def test_an_optional_word_can_be_the_last_to_be_attached(dependency: DependencyGrammar) -> None:
     decoded = Decoder(dependency, np.zeros(1 << 14, dtype=np.float32), no_limits()).decode(bag("the? dog"))
     assert {words(tree) for tree in goals(decoded, dependency)} == {("dog",), ("the", "dog"), ("dog", "the")}
-
-
-GROWING = ["four words", "ambiguous tags", "heads", "counts", "unit", "equivalent derivations"]
-
-
-@pytest.mark.parametrize("scaled", [0, 1])
-@pytest.mark.parametrize("name", GROWING)
-def test_a_workspace_that_grows_changes_nothing(
-    name: str, scaled: int, dependency: DependencyGrammar, random_weights: Weights, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = no_limits(scaled=scaled)
-    grammar: Grammar = dependency if name in BAGS else CcgInventory.from_derivations(ambiguous(), cutoff=0)
-    given_bag = BAGS.get(name, bag("a c e d"))
-    wanted = Decoder(grammar, random_weights(6), options, limits=FOREVER).decode(given_bag)
-    monkeypatch.setattr(workspace, "_FIRST_EDGES", 8)
-    monkeypatch.setattr(workspace, "_FIRST_ITEMS", 32)
-    decoder = Decoder(grammar, random_weights(6), options, limits=FOREVER)
-    for _ in range(2):  # again in the grown one
-        found = decoder.decode(given_bag)
-        assert found.hypotheses == wanted.hypotheses
-        assert (found.scored, found.expanded) == (wanted.scored, wanted.expanded)
-    assert decoder.workspace.edges.columns.shape[0] > 8
-    assert not decoder.workspace.culled
 
 
 def test_a_bag_of_many_words_needs_more_counters(dependency: DependencyGrammar, random_weights: Weights) -> None:
@@ -387,22 +217,3 @@ def test_decoding_is_the_same_each_time(dependency: DependencyGrammar, random_we
     second = Decoder(dependency, random_weights(9), options, limits=FOREVER)
     names = bag("the old dog sees the dog .")
     assert [first.decode(names).hypotheses for _ in range(2)] == [second.decode(names).hypotheses] * 2
-
-
-@pytest.mark.parametrize("by_size", [0, 1])
-@pytest.mark.parametrize("keep_leaves", [0, 1])
-@pytest.mark.parametrize("beam", [1, 3, 7])
-def test_the_chart_has_no_more_than_its_beam(
-    beam: int, keep_leaves: int, by_size: int, dependency: DependencyGrammar, random_weights: Weights
-) -> None:
-    options = no_limits(goals=1000, beam=beam, by_size=by_size, keep_leaves=keep_leaves, scaled=1)
-    decoder = Decoder(dependency, random_weights(10), options, limits=FOREVER)
-    decoded = decoder.decode(bag("the old dog sees the dog ."))
-    trees = [
-        canonical(decoder._derivation(int(e), decoded.prepared.leaves), dependency, decoded.prepared)
-        for e in decoder.workspace.members
-    ]
-    counted = [len(words(tree)) if by_size else 0 for tree in trees if tree.parts or not keep_leaves]
-    assert max((counted.count(size) for size in set(counted)), default=0) <= beam
-    if keep_leaves:
-        assert sum(not tree.parts for tree in trees) == 5  # the and dog are there twice

@@ -1,15 +1,9 @@
-"""The learner: right derivations come out in the end, and each update is the one that the formula gives."""
+"""The learner: right derivations come out in the end. For what an update does see test_update.py."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from comparison.best_first import workspace
 from comparison.best_first.ccg_inventory import CcgInventory
@@ -19,15 +13,10 @@ from comparison.best_first.input import Given, ccg_example, dependency_example
 from comparison.best_first.learner import METHODS, Example, Learner
 from comparison.best_first.model import ModelSettings, kernel_options
 from comparison.best_first.problem import Input, InputToken
-from comparison.best_first.update import Learning, mend_edges, refresh
 from grammars.ccg.derivation import Derivation, leaves
 from grammars.ccg.derivation import words as words_of
 from grammars.conllu import ConlluSentence
-from tests.comparison.best_first.enumeration import no_limits
-from tests.comparison.best_first.twin import Tree, canonical, count_actions, feature_hashes, vector
 
-Grammar = DependencyGrammar | CcgInventory
-Weights = Callable[[int], NDArray[np.float32]]
 OPTIONS = kernel_options(ModelSettings())
 BITS, MOST_ITERATIONS = 18, 300
 
@@ -116,103 +105,3 @@ def test_a_budget_ends_the_search_for_a_sentence(
     learned = learner.learn(example)
     assert not learned.found
     assert 100 <= learned.scored < 100 + 2 * 100 * dependency.most_rules
-
-
-class Edges:
-    """A finished search over a small bag: two of its edges, and how the learner would mend them."""
-
-    def __init__(self, grammar: Grammar, given_bag: Input, weights: NDArray[np.float32], scaled: int) -> None:
-        self.grammar = grammar
-        self.weights = weights
-        self.decoder = Decoder(grammar, weights, no_limits(scaled=scaled), limits=Limits(1e6))
-        self.decoded = self.decoder.decode(given_bag)
-        self.state = self.decoder._state(self.decoded.prepared)
-        self.whole = {int(edge) for edge in self.decoder.workspace.goals}
-
-    def tree(self, edge: int) -> Tree:
-        return canonical(
-            self.decoder._derivation(edge, self.decoded.prepared.leaves), self.grammar, self.decoded.prepared
-        )
-
-    def vector(self, edge: int, whole: bool) -> NDArray[np.float64]:
-        """Features by weight; of the top alone unless `whole`."""
-        tree = self.tree(edge)
-        complete = edge in self.whole and len(tree.parts) == 2
-        counts = (
-            vector(tree, self.grammar, complete) if whole else Counter(feature_hashes(tree, self.grammar, complete))
-        )
-        found = np.zeros(self.weights.size)
-        for key, count in counts.items():
-            found[key & (self.weights.size - 1)] += count
-        return found / (count_actions(tree) if self.state.options.scaled else 1)
-
-    def mend(self, right: int, wrong: int, *, margin: int, whole: int, step: float = 1e9) -> None:
-        size = self.weights.size
-        learning = Learning(
-            margin=margin,
-            whole=whole,
-            expand_wrong=0,
-            step=step,
-            clock=3.0,
-            totals=np.zeros(size),
-            change=np.zeros(size, dtype=np.float32),
-            touched=np.zeros(1 << 17, dtype=np.int64),
-            values=np.zeros(1 << 17),
-        )
-        before = self.weights.copy()
-        mend_edges(self.grammar.tables, self.state, learning, right, wrong)
-        assert not learning.change.any()
-        assert learning.totals == pytest.approx(3.0 * (self.weights - before), abs=1e-4)
-
-
-GRAMMAR_AND_BAG = {
-    "dependency": Input(tuple(InputToken((word,)) for word in ["the", "dog", "the", "barks"])),
-    "ccg": Input(tuple(InputToken((word,)) for word in ["the", "dog", "sees", "the", "cat", "."])),
-}
-
-
-@pytest.mark.parametrize("scaled", [0, 1])
-@pytest.mark.parametrize("name", GRAMMAR_AND_BAG)
-@settings(max_examples=15)
-@given(data=st.data())
-def test_a_large_margin_update_puts_the_right_edge_one_ahead(
-    name: str,
-    scaled: int,
-    data: st.DataObject,
-    dependency: DependencyGrammar,
-    inventory: CcgInventory,
-    random_weights: Weights,
-) -> None:
-    grammar: Grammar = dependency if name == "dependency" else inventory
-    weights = random_weights(data.draw(st.integers(0, 20))) / 10
-    edges = Edges(grammar, GRAMMAR_AND_BAG[name], weights, scaled)
-    numbers = st.integers(0, edges.decoder.workspace.num_edges - 1)
-    right, wrong = data.draw(st.tuples(numbers, numbers))
-    direction = edges.vector(right, True) - edges.vector(wrong, True)
-    norm = float(direction @ direction)
-    if norm < 1e-6:
-        return
-    before = weights.astype(np.float64)
-    lead = float(direction @ before)
-    edges.mend(right, wrong, margin=1, whole=1)
-    assert weights == pytest.approx(before + (1 - lead) / norm * direction, abs=1e-4)
-    assert float(direction @ weights) == pytest.approx(1.0, abs=1e-4)
-    keys = []
-    for edge in (right, wrong):
-        refresh(grammar.tables, edges.state, edge)
-        keys.append(edges.state.edges.score[edge] / (count_actions(edges.tree(edge)) if scaled else 1))
-    assert keys[0] - keys[1] == pytest.approx(1.0, abs=1e-4)
-
-
-@settings(max_examples=15)
-@given(data=st.data())
-def test_a_perceptron_update_adds_the_right_top_and_takes_the_wrong_one(
-    data: st.DataObject, dependency: DependencyGrammar, random_weights: Weights
-) -> None:
-    weights = random_weights(data.draw(st.integers(0, 20)))
-    edges = Edges(dependency, GRAMMAR_AND_BAG["dependency"], weights, 0)
-    numbers = st.integers(0, edges.decoder.workspace.num_edges - 1)
-    right, wrong = data.draw(st.tuples(numbers, numbers))
-    before = weights.astype(np.float64)
-    edges.mend(right, wrong, margin=0, whole=0, step=1.0)
-    assert weights == pytest.approx(before + edges.vector(right, False) - edges.vector(wrong, False), abs=1e-4)

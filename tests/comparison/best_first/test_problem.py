@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comparison.best_first.dependency_grammar import DependencyGrammar
-from comparison.best_first.edge import ANY_HEAD, IS_ROOT, text_hash
+from comparison.best_first.edge import ANY_HEAD, IS_ROOT
 from comparison.best_first.problem import Input, InputToken, _Fields, prepare
 from gyro.errors import InputError
 from lm.kenlm.model import KenlmModel
@@ -86,11 +86,6 @@ def test_given_heads_become_slots(dependency: DependencyGrammar) -> None:
     prepared = prepare(Input(tokens("a b c d", head=[1, -1, None, 1])), dependency)
     heads = [int(prepared.problem.given_head[prepared.slot_of(place)]) for place in range(4)]
     assert heads == [prepared.slot_of(1), IS_ROOT, ANY_HEAD, prepared.slot_of(1)]
-
-
-def test_words_have_the_same_hash_on_every_machine() -> None:
-    assert text_hash("dog") == 0x9F9C5ED2C1C78439  # of Python's hashlib, once
-    assert len({text_hash(word) for word in ("dog", "Dog", "god", "", "é")}) == 5
 
 
 def test_a_bag_without_words_is_refused(dependency: DependencyGrammar) -> None:

@@ -175,21 +175,6 @@ def test_a_learned_model_orders_what_it_has_seen(learned: BestFirstModel, tree_b
         assert output.decoded.how == "goal"
 
 
-def test_a_culled_agenda_gives_the_same_goal(learned: BestFirstModel) -> None:
-    tokens = ("cats", "see", "dogs", "in", "the", "park", ".")
-    bag = AnnotatedBag(tokens, pos=("NNS", "VBP", "NNS", "IN", "DT", "NN", "."))
-    wanted = BestFirstSystem(learned).decode(bag)
-    small = BestFirstSystem(learned)
-    workspace = small.decoder.workspace
-    workspace.agenda = type(workspace.agenda)(*(array[:320].copy() for array in workspace.agenda))
-    workspace.most_items = 320
-    found = small.decode(bag)
-    assert workspace.culled
-    assert workspace.agenda.key.size == 320
-    assert found.words == wanted.words
-    assert found.decoded.hypotheses == wanted.decoded.hypotheses
-
-
 def test_a_run_has_derivations_of_all_goals(learned: BestFirstModel, tmp_path: Path) -> None:
     bags = [
         AnnotatedBag(("the", "dog", "barks", "."), id="a", reference=("the", "dog", "barks", ".")),

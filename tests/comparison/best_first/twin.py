@@ -4,6 +4,8 @@ Tree            a leaf, or the name of a rule over one or two trees
 canonical       a derivation of the decoder as such a tree
 feature_hashes  the features of the top of a tree, hashed
 vector          those of all its parts
+score           the sum of their weights
+signature       what makes CCG edges equivalent
 count_actions   the number of its parts
 
 The templates are those of comparison.best_first.template; their values are found from the whole tree.
@@ -15,6 +17,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from comparison.best_first import template as t
 from comparison.best_first.ccg_inventory import CcgInventory
@@ -160,6 +165,28 @@ def vector(tree: Tree, grammar: DependencyGrammar | CcgInventory, complete: bool
     for part in tree.parts:
         total.update(vector(part, grammar, False))
     return total
+
+
+def score(
+    tree: Tree,
+    grammar: DependencyGrammar | CcgInventory,
+    weights: NDArray[np.float32],
+    scaled: float,
+    complete: bool = True,
+) -> float:
+    mask = weights.size - 1
+    total = sum(count * float(weights[key & mask]) for key, count in vector(tree, grammar, complete).items())
+    return total / count_actions(tree) if scaled else total
+
+
+def signature(tree: Tree, dp: bool) -> object:
+    """What makes CCG edges equivalent."""
+    string, tagged = words(tree), tags(tree)
+    top = (category_of(tree), string[head_of(tree)])
+    if not dp:
+        return top, string
+    used = tuple(sorted(leaf.places for leaf in leaves(tree)))
+    return top, used, string[:2], string[-2:], tagged[:2], tagged[-2:]
 
 
 def _ends(tree: Tree) -> dict[int, int]:

@@ -15,6 +15,7 @@ from grammars.conllu import read_conllu, write_conllu
 from gyro.cli import main
 from tests.comparison.best_first.treebank import derivations, trees
 from tests.once import make_once
+from tests.refusal import error_line
 
 FAST = ["--bits", "14", "--iterations", "6", "--budget", "5000"]
 SETTINGS = {
@@ -50,18 +51,6 @@ def write_models(folder: Path) -> None:
         options, ending = SETTINGS[name]
         words = ["train", "best-first", str(folder / f"small.{ending}"), "-o", str(folder / name)]
         assert main([*words, *FAST, *options]) == 0
-
-
-def error_line(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> str:
-    capsys.readouterr()
-    try:
-        code = main(arguments)
-    except SystemExit as stopped:  # argparse
-        code = int(stopped.code or 0)
-    assert code == 2
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("gyro") and ": " in line]
-    assert len(lines) == 1
-    return lines[0]
 
 
 @pytest.mark.parametrize(
@@ -194,27 +183,6 @@ def test_a_language_model_as_a_feature(folder: Path, tmp_path: Path, capsys: pyt
     assert (tmp_path / "run" / "best.txt").read_text() == "the dog barks .\n"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--grammar", "ccg", "--heads"], "--heads, --labels and --lemmas go with --grammar dependency"),
-        (["--beta", "0.1"], "--beta goes with --grammar ccg"),
-        (["--lemmas", "--units", "base-np"], "--units and --lemmas do not go together"),
-        (["--limit", "0"], "found --limit 0; at least 1 is allowed"),
-        (["--beam", "0"], "found beam 0; at least 1 is allowed"),
-        (["--bits", "50"], "found 50 bits; 10 to 28 are allowed"),
-        (["--method", "svm"], "invalid choice: 'svm'"),
-        (["--lm", "nowhere.lm"], "nowhere.lm: no such file"),
-        (["--dev", "nowhere.conllu"], "nowhere.conllu"),
-    ],
-)
-def test_mistakes_of_training(
-    options: list[str], message: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["train", "best-first", str(folder / "small.conllu"), "-o", str(tmp_path / "model"), *options]
-    assert message in error_line(capsys, command)
-
-
 def test_treebanks_that_cannot_be_used(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["train", "best-first", "-o", str(tmp_path / "model")]
     (tmp_path / "empty.conllu").write_text("")
@@ -223,18 +191,6 @@ def test_treebanks_that_cannot_be_used(folder: Path, tmp_path: Path, capsys: pyt
     assert f"{tmp_path}/bad.conllu:1: found 2 columns" in error_line(capsys, [*command, str(tmp_path / "bad.conllu")])
     assert "nowhere" in error_line(capsys, [*command, str(tmp_path / "nowhere.conllu")])
     assert "small.auto:1" in error_line(capsys, [*command, str(folder / "small.auto")])
-
-
-def test_mistakes_of_generation(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bags = tmp_path / "bags.txt"
-    bags.write_text("the dog barks\n")
-    command = ["generate", str(bags), "--system", "best-first", "-o", str(tmp_path / "run")]
-    assert "--model MODEL is needed: a folder that gyro train wrote" in error_line(capsys, command)
-    assert "no model.json here" in error_line(capsys, [*command, "--model", str(tmp_path)])
-    known = [*command, "--model", str(folder / "dependency")]
-    assert "found the time limit 0.0" in error_line(capsys, [*known, "--time-limit", "0"])
-    assert "found goals 0" in error_line(capsys, [*known, "--goals", "0"])
-    assert "found n-best lists of 0" in error_line(capsys, [*known, "-n", "0"])
 
 
 def test_no_time_at_all_gives_default_outputs(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,11 +2,8 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,54 +11,9 @@ from hypothesis import strategies as st
 from gyro.errors import InputError
 from gyro.index.build import build_index
 from gyro.index.reader import open_index
-from gyro.text.corpus import Normalisation
-from lm.stupid_backoff.model import UNSEEN, StupidBackoff
-
-SPLIT = Normalisation("none")
-TEXT = [line.split() for line in ("the dog saw the cat", "the cat saw the dog", "the dog slept", "why")]
-WORDS = ["a", "b", "c", "d"]
-SENTENCES = st.lists(st.lists(st.sampled_from(WORDS[:3]), min_size=1, max_size=7), min_size=1, max_size=12)
-STRINGS = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=6)
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> StupidBackoff:
-    path = tmp_path_factory.mktemp("text") / "index"
-    build_index(TEXT, path, normalisation=SPLIT)
-    return StupidBackoff(open_index(path))
-
-
-class ByDefinition:
-    """Equation 5 of Brants et al. over a Counter."""
-
-    def __init__(self, sentences: Sequence[Sequence[str]], order: int, alpha: float) -> None:
-        marked = [("<s>", *sentence, "</s>") for sentence in sentences]
-        self.order, self.alpha = order, alpha
-        self.counts = Counter(s[i:j] for s in marked for i in range(len(s)) for j in range(i + 1, len(s) + 1))
-        self.total = sum(map(len, sentences)) + len(sentences)
-
-    def s(self, word: str, history: tuple[str, ...]) -> float:
-        if not history:
-            return (self.counts[word,] or UNSEEN) / self.total
-        if self.counts[*history, word]:
-            return self.counts[*history, word] / self.counts[history]
-        return self.alpha * self.s(word, history[1:])
-
-    def cost(self, tokens: Sequence[str], bos: bool, eos: bool) -> float:
-        words, cost = ("<s>", *tokens) if bos else tuple(tokens), 0.0
-        words = (*words, "</s>") if eos else words
-        for i in range(int(bos), len(words)):
-            cost -= math.log(self.s(words[i], words[max(0, i - self.order + 1) : i]))
-        return cost
-
-
-def walk(model: StupidBackoff, words: Sequence[str], tokens: Sequence[str]) -> float:
-    walker = model.walkers()(words)
-    contexts, cost = np.array([walker.start]), 0.0
-    for token in tokens:
-        contexts, step = walker.step(contexts, np.array([words.index(token)]))
-        cost += float(step[0])
-    return cost + float(walker.end(contexts)[0])
+from lm.stupid_backoff.model import StupidBackoff
+from tests.lm.stupid_backoff.definition import SENTENCES, SPLIT, STRINGS, WORDS, ByDefinition
+from tests.lm.walking import walk
 
 
 @pytest.mark.parametrize(
@@ -87,7 +39,7 @@ def test_the_formula_by_hand(model: StupidBackoff, tokens: str, scores: list[flo
     SENTENCES, STRINGS, st.integers(1, 5), st.sampled_from([0.4, 0.1, 1.0]), st.sets(st.sampled_from(WORDS)),
     st.booleans(), st.booleans(),
 )  # fmt: skip
-def test_scores_acceptors_and_walkers_are_the_definition(
+def test_scores_and_walkers_are_the_definition(
     sentences: list[list[str]],
     strings: list[list[str]],
     order: int,
@@ -101,19 +53,11 @@ def test_scores_acceptors_and_walkers_are_the_definition(
     with tempfile.TemporaryDirectory() as folder:
         build_index(sentences, Path(folder, "index"), normalisation=SPLIT)
         model = StupidBackoff(open_index(Path(folder, "index")), order, alpha)
-        acceptor = model.acceptor(words, start=start, end=end)
+        walkers = model.walkers()
         for string in strings:
             assert model.score(string, start, end) == pytest.approx(expected.cost(string, start, end))
             known = [token for token in string if token in chosen]
-            assert acceptor.score(known) == pytest.approx(expected.cost(known, start, end))
-            assert walk(model, words, known) == pytest.approx(expected.cost(known, True, True))
-
-
-def test_contexts_that_nothing_continues_are_no_states(model: StupidBackoff) -> None:
-    assert model.acceptor(("why",), start=False).num_states == 5  # a history of 0 to 4 words, which ends in "why"
-    assert StupidBackoff(model.index, 1).acceptor(("the", "dog")).num_states == 1
-    small, large = model.acceptor(("the", "zebra")), model.acceptor(("dog", "saw", "the", "zebra"))
-    assert small.num_states < large.num_states
+            assert walk(walkers(words), words, known) == pytest.approx(expected.cost(known, True, True))
 
 
 def test_what_a_model_says_of_itself(model: StupidBackoff) -> None:
