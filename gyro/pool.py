@@ -174,7 +174,8 @@ class _Pool(Workers, Generic[T, R]):
         if not worker.busy:
             return None
         held = worker.memory()
-        if self.time_limit is not None and time.monotonic() - worker.started > self.time_limit:
+        is_late = self.time_limit is not None and time.monotonic() - worker.started > self.time_limit
+        if is_late and not worker.pipe.poll():  # else the answer is there, and it was we who were late
             return self._end(worker, Failure(f"time limit of {self.time_limit:g} s reached"), replace=True)
         if self.memory_limit is not None and held > self.memory_limit:
             return self._end(worker, Failure(f"memory limit of {_size(self.memory_limit)} reached"), replace=True)

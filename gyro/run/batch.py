@@ -19,6 +19,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import IO, Any
 
 from gyro.errors import GyroError, InputError, MachineError
@@ -106,7 +107,9 @@ def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> 
         raise InputError(f"found the n-best format {format!r}; allowed are {', '.join(WRITERS)}")
     stored = (entry for entry in read_moses(run.folder.nbest_moses) if entry.rank <= n)
     if n <= run.nbest:
-        WRITERS[format](file, (replace(entry, id=run.bags[entry.sentence].id) for entry in stored))
+        for sentence, some in groupby(stored, key=lambda entry: entry.sentence):
+            id = run.bags[sentence].id
+            WRITERS[format](file, (replace(entry, id=id) for entry in some))
         return
     names = list(next((entry.features for entry in stored), {"LM": ()}))
     if len(names) != 1:
