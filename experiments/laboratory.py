@@ -22,7 +22,7 @@ from gyro.files import read_json, write_json, write_text
 from gyro.index.reader import open_index
 from gyro.pipeline.config import BagsTable, Config, ModelTable, RunTable
 from gyro.pipeline.pipeline import Pipeline
-from gyro.pipeline.stamp import make_once
+from gyro.pipeline.stamp import fingerprint, make_once
 from gyro.run.folder import RunFolder, open_run
 from gyro.search.generator import Generator
 from gyro.text.bag import Bag
@@ -177,6 +177,8 @@ class Laboratory:
             write_json(target, {**tuned.values, "bleu": round(tuned.bleu, 2)})
 
         facts = {"stage": repr(stage), "lattices": open_lattices(lattices).signature}
+        if stage.tuning.needs_mt and (evidence := self._place(self.experiment.development).mt):
+            facts["mt"] = [fingerprint(Path(file)) for file in evidence.files]
         make_once(f"{stage.name}, tuning", target, facts, make)
 
     def _run_stage(self, stage: TunedStage, set_name: str) -> None:

@@ -13,6 +13,7 @@ are not zero), perhaps tagger/ (a CCG multi-tagger), training.jsonl and training
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -76,8 +77,10 @@ class ModelSettings:
             if known not in ("pos", "heads", "units", "lemmas"):
                 raise InputError(f"found {known!r} as given; allowed are pos, heads, units and lemmas")
         for name, least in (("beam", 1), ("budget", 100), ("iterations", 1), ("cutoff", 0), ("beta", 0), ("seed", 0)):
-            if getattr(self, name) < least:
+            if not getattr(self, name) >= least:
                 raise InputError(f"found {name} {getattr(self, name)}; at least {least} is allowed")
+        if not math.isfinite(self.lm_weight):
+            raise InputError(f"found the weight {self.lm_weight} of the language model; a number is allowed")
         if not 10 <= self.bits <= _LARGEST_BITS:
             raise InputError(f"found {self.bits} bits; 10 to {_LARGEST_BITS} are allowed")
 

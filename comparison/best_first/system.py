@@ -51,7 +51,7 @@ class GenerationSettings:
     complete: bool = False
 
     def __post_init__(self) -> None:
-        if self.time_limit <= 0:
+        if not self.time_limit > 0:
             raise InputError(f"found the time limit {self.time_limit}; a number of seconds over 0 is allowed")
         for name, least in (("edge_limit", 0), ("goals", 1), ("beam", 0)):
             if getattr(self, name) < least:

@@ -50,9 +50,9 @@ class Settings:
             ("max_tokens", 0),
             ("steps", 1),
         ):
-            if getattr(self, name) < least:
+            if not getattr(self, name) >= least:
                 raise InputError(f"found {name} {getattr(self, name)}; at least {least} is allowed")
-        if self.time_limit <= 0:
+        if not self.time_limit > 0:
             raise InputError(f"found the time limit {self.time_limit}; a number of seconds over 0 is allowed")
         parse_size(self.memory_limit)
         if self.phrase_cost and not self.is_search:

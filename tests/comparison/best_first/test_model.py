@@ -127,6 +127,8 @@ def test_arrays_that_do_not_fit_are_refused(dependency: DependencyGrammar, tmp_p
         ({"iterations": 0}, "found iterations 0; at least 1 is allowed"),
         ({"cutoff": -1}, "found cutoff -1"),
         ({"beta": -0.1}, "found beta -0.1"),
+        ({"beta": float("nan")}, "found beta nan"),
+        ({"lm_weight": float("inf")}, "found the weight inf"),
         ({"bits": 9}, "found 9 bits; 10 to 28 are allowed"),
         ({"bits": 29}, "found 29 bits"),
     ],

@@ -19,6 +19,8 @@ from gyro.search.settings import Settings
         {"beta": -1.0},
         {"beam": 0},
         {"time_limit": 0.0},
+        {"time_limit": float("nan")},
+        {"beta": float("nan")},
         {"steps": 0},
         {"memory_limit": "much"},
         {"algorithm": "full", "phrase_cost": "phrase=1"},
