@@ -176,7 +176,7 @@ class Laboratory:
             tuned = stage.tuning.tune(development)
             write_json(target, {**tuned.values, "bleu": round(tuned.bleu, 2)})
 
-        facts = {"stage": repr(stage), "lattices": open_lattices(lattices).signature}
+        facts: dict[str, Any] = {"stage": repr(stage), "lattices": open_lattices(lattices).signature}
         if stage.tuning.needs_mt and (evidence := self._place(self.experiment.development).mt):
             facts["mt"] = [fingerprint(Path(file)) for file in evidence.files]
         make_once(f"{stage.name}, tuning", target, facts, make)
