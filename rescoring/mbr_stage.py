@@ -88,10 +88,11 @@ def evidence_of(
     if mt is None:
         return lambda number: None
     evidence = mt.read(parameters.scale, parameters.prune)
-    if mt.by == "order":  # of which the evidence has all, also where a part of the lattices is asked for
-        align(evidence, [item.id for item in source.whole], mt.by)
-        return lambda number: evidence.posteriors(source.first + number)
-    sentence = align(evidence, [item.id for item in source], mt.by)
+    # By order the evidence is for all lattices, also where a part of them is asked for.
+    lattices = source.whole if mt.by == "order" else source
+    sentence = align(evidence, [item.id for item in lattices], mt.by)
+    if mt.by == "order":
+        sentence = sentence[source.first : source.first + len(source)]
     if warning := shared_words_warning(evidence, source, sentence):
         print(f"warning: {', '.join(mt.files)}: {warning}", file=sys.stderr)
     return lambda number: evidence.posteriors(sentence[number])

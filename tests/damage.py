@@ -134,11 +134,15 @@ def material(folder: Path, run: Path, index: Path, model: Path) -> None:
 
 
 def _write_journal(run: Path, halfway: Path) -> None:
+    from gyro.run.journal import Journal
+
     shutil.copytree(run, halfway)
     (halfway / "times.jsonl").unlink()
     results = (run / "results.jsonl").read_text(encoding="utf-8").splitlines()
-    lines = [{"bag": n, "result": json.loads(line), "seconds": 0.5, "memory": 10} for n, line in enumerate(results)]
-    (halfway / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with Journal(halfway / "journal", len(results)) as journal:
+        for number, line in enumerate(results):
+            journal.append(number, json.loads(line), 0.5, 10, 1, (b"a b\n", b"0 ||| a b\n", b"{}\n"))
+        journal.commit()
 
 
 def _write_best_first(folder: Path) -> None:
@@ -223,15 +227,17 @@ def _read_run(folder: Path) -> object:
     return None
 
 
-@_work("halfway/journal.jsonl halfway/run.json halfway/results.jsonl")
+@_work("halfway/journal halfway/run.json halfway/results.jsonl halfway/bags.jsonl")
 def _go_on(folder: Path) -> object:
     from gyro.run.folder import RunFolder
-    from gyro.text.bag_file import read_bags
+    from gyro.run.journal import Journal
 
     run = RunFolder(folder / "halfway")
-    bags = list(read_bags(folder / "run" / "bags.jsonl"))
     with run.locked():
-        return run.read_entries(bags)
+        bags = len(list(run.read_bags()))
+        with Journal(run.journal, bags) as journal:
+            records = [journal.read(number) for number in range(bags) if journal.knows(number)]
+        return records, list(run.entries())
 
 
 @_work("text.gz text.xz text.bz2 text.zst")

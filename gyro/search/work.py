@@ -31,7 +31,7 @@ class Work:
     >>> work = Work(1000)
     >>> work.take(400)
     >>> work.left, work.is_late()
-    (600, False)
+    (600.0, False)
     """
 
     def __init__(self, steps: float = DEFAULT_STEPS, seconds: float = np.inf) -> None:
