@@ -4,6 +4,7 @@ stage               the table of stages and the one way to run them: ngram_stage
 source              lattices and n-best lists of our own runs or of other tools
 ngram, dependency   new costs by n-gram and dependency models; ngram_paths walks lattice and model together
 posterior, mbr      n-gram posteriors and minimum Bayes risk; evidence brings those of MT systems
+distinct            lattices made ready for counting strings: one path for each
 tuning, mbr_tuning  weights and parameters from development sets; nbest_lists collects what weights are tuned on
 oracle              the best that lattices hold
 """

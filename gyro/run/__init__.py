@@ -3,6 +3,7 @@
 batch      the work on many bags: lattices, n-best lists and best strings
 folder     whose run a folder holds, how it starts, and how a finished one is read
 paths      the names of its files, and which are its own
+checksum   checksums of its files; record reads run.json
 journal    what has become of each bag while the run goes on
 line_file  the lines of a file by number, without holding them in memory
 outcome    what came of a bag: the record that every system gives and every file holds
