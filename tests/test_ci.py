@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parent.parent / ".ci" / "run"
-PACKAGES = {"fstinfo": "libfst-tools", "chromium": "chromium", "java": "openjdk-17-jre-headless"}
+PACKAGES = {
+    "fstinfo": "libfst-tools",
+    "chromium": "chromium",
+    "java": "openjdk-17-jre-headless",
+    "xxhsum": "xxhash",
+}
 
 
 def make_program(path: Path, lines: str) -> None:

@@ -278,7 +278,7 @@ def test_a_run_goes_on_when_a_read_only_disk_can_be_written_again(tmp_path: Path
         assert contents(folder.path) == whole
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(os.geteuid() == 0, reason="needs a user other than root, who may write everywhere")
 def test_a_folder_without_permission(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir(mode=0o500)
     with pytest.raises(GyroError, match="Permission denied"):

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +15,7 @@ from gyro.run.outcome import Ordering, Outcome
 from gyro.run.paths import SUMS
 from gyro.text.bag import Bag
 from tests.orders import failed, ordered
+from tests.outside import needs_xxhsum
 
 BAGS = [Bag(tuple(text.split()), id=str(n)) for n, text in enumerate(["a b", "c d", "none", "e f"], 1)]
 
@@ -40,7 +40,7 @@ def test_a_run_is_as_it_was_written(run: Path) -> None:
     assert verify_run(run) == 9
 
 
-@pytest.mark.skipif(shutil.which("xxhsum") is None, reason="the tool xxhsum is not installed")
+@needs_xxhsum
 def test_the_tool_of_xxhash_checks_them_too(run: Path) -> None:
     subprocess.run(["xxhsum", "-c", SUMS], cwd=run, check=True)
 
