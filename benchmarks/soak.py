@@ -4,7 +4,7 @@ python -m benchmarks.soak [--bags 100000] [--nbest 10] [--jobs 2] [--algorithm e
 
 main  print bags a second and memory over time, the time to resume, and the time from the last bag to the end
 
-It takes hours at its full size and is not part of `python -m benchmarks`; a few thousand bags show a leak as well.
+It takes some minutes on two cores, and is not part of `python -m benchmarks`.
 """
 
 from __future__ import annotations

@@ -261,7 +261,8 @@ def _append(all_arcs: Any, total: int, arcs: Any, num_arcs: int, source_shift: i
 def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadline: float) -> Any:
     """Keep `width` nodes of each row, by cost + bound. Returns the graph and whether a node was left out.
 
-    A graph without nodes in its last row says that every node kept was a dead end, or that the deadline came.
+    A graph without nodes in its last row says that every node kept was a dead end, or that the deadline came: then it
+    has the start alone.
     """
     columns = machine.step.shape[0]
     room = max(width * columns, 1)
@@ -278,7 +279,7 @@ def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadli
     previous, first, nodes, left_out = 0, 0, 1, False
     for _ in range(tokens):
         if read_clock() > deadline:
-            nodes = 0
+            return Graph(state[:1], cost[:1], make_arcs(0), 1), True
         cut = _likely_cut(source, nodes, bag, machine, width)
         while True:
             slots[:] = -1

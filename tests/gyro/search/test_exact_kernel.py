@@ -32,6 +32,20 @@ def beam(problem: Problem, width: int, track: int = 1) -> tuple[Graph, bool]:
     return graph, bool(left_out)
 
 
+@many
+@given(problems())
+def test_a_beam_that_is_late_has_the_start_and_no_way_to_an_end(problem: Problem) -> None:
+    space, machine = prepare(problem, 1)
+    bag = pack_bag(space.counts, space.word_of)
+    if not space.tokens:
+        return
+    graph, left_out = run_beam(bag, bag.lanes, machine, space.tokens, WIDE, -np.inf)
+    assert left_out
+    assert (graph.state.tolist(), graph.cost.tolist()) == ([space.start], [0.0])
+    assert complete(graph, machine).tolist() == [INFINITY]
+    assert not len(through_arcs(graph, machine, complete(graph, machine)))
+
+
 def rows_of(graph: Graph, tokens: int) -> list[list[tuple[int, float]]]:
     """The states and costs of each row; an arc leads from one row to the next."""
     row = np.zeros(len(graph.state), np.int64)
