@@ -5,6 +5,8 @@ slots_of_rows  a table of slots over rows that do not change
 slot_of        for compiled code: where a table of slots holds a row, or has room for it
 fill_slots     for compiled code: put rows into an empty table of slots
 move_slots     for compiled code: put all that one table of slots holds into an empty, larger one
+make_table     for compiled code: room for rows and an empty table of slots over them
+add_row        for compiled code: the number of a row, which gets the next one when it is new
 """
 
 from __future__ import annotations
@@ -101,14 +103,30 @@ def move_slots(stored: Any, slots: Any, larger: Any) -> None:
 
 
 @njit(cache=True)
+def make_table(rows: Any, width: Any) -> Any:
+    """Room for so many rows of whole numbers, and the table of slots over them, all -1."""
+    size = 4
+    while size < 2 * rows:
+        size *= 2
+    return np.empty((rows, width), np.int64), np.full(size, -1, np.int64)
+
+
+@njit(cache=True)
+def add_row(stored: Any, slots: Any, count: Any, row: Any) -> Any:
+    """The number of a row among the `count` that are stored, and how many there are then; there must be room for it."""
+    slot = slot_of(slots, stored, row)
+    number = slots[slot]
+    if number < 0:
+        number = slots[slot] = count
+        for column in range(len(row)):
+            stored[count, column] = row[column]
+        count += 1
+    return number, count
+
+
+@njit(cache=True)
 def _number(rows: Any, stored: Any, count: Any, slots: Any) -> Any:
     numbers = np.empty(len(rows), np.int64)
     for i in range(len(rows)):
-        slot = slot_of(slots, stored, rows[i])
-        if slots[slot] < 0:
-            slots[slot] = count
-            for column in range(rows.shape[1]):
-                stored[count, column] = rows[i, column]
-            count += 1
-        numbers[i] = slots[slot]
+        numbers[i], count = add_row(stored, slots, count, rows[i])
     return numbers, count

@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from gyro.lattice.minimal import GRAIN, Arcs, mix
+from gyro.lattice.minimal import GRAIN, Arcs
+from gyro.row_table import add_row, fill_slots, make_table
 
 
 def determinise(
@@ -49,12 +50,13 @@ def _determinise(first: Any, word: Any, target: Any, cost: Any, final: Any, most
     """Set by set, in the order in which they are found. No end at all: too many steps."""
     # The members of set k, and what each costs more than the cheapest, go from begin[k] to begin[k + 1].
     begin = np.array([0, 1])
-    member, extra = np.zeros(1, np.int64), np.zeros(1, np.float64)
-    hashes, ends = np.array([_hash_of(member, extra)]), np.full(1, np.inf)
-    slots = _slots_of(hashes, 1, 256)
+    member, extra, ends = np.zeros(1, np.int64), np.zeros(1, np.float64), np.full(1, np.inf)
+    # A set has the number of its last prefix; a prefix is the number of the one before it and one more member.
+    prefixes, slots = make_table(64, 3)
+    set_of = np.full(64, -1)
     out_source, out_word, out_target = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int64)
     out_cost = np.empty(64, np.float64)
-    sets, arcs, at, steps = 1, 0, 0, 0
+    sets, arcs, at, steps, count = 1, 0, 0, 0, 0
     while at < sets:
         members, extras = member[begin[at] : begin[at + 1]], extra[begin[at] : begin[at + 1]]
         ends[at] = (extras + final[members]).min()
@@ -62,32 +64,45 @@ def _determinise(first: Any, word: Any, target: Any, cost: Any, final: Any, most
         if steps > most_steps:
             return out_source[:0], out_word[:0], out_target[:0], out_cost[:0], ends[:0]
         words, states, prices = _arcs_of(members, extras, first, word, target, cost)
+        if count + len(words) > len(prefixes):
+            prefixes, slots, set_of = _larger_table(prefixes, count, count + len(words), set_of)
         place = 0
         while place < len(words):
             stop = place + 1
             while stop < len(words) and words[stop] == words[place]:
                 stop += 1
             lowest = prices[place:stop].min()
-            reached, more = states[place:stop], prices[place:stop] - lowest
-            mixed = _hash_of(reached, more)
-            slot = _slot_of(slots, hashes, mixed, begin, member, extra, reached, more)
-            if slots[slot] < 0:
-                slots[slot], used = sets, begin[sets]
-                begin, hashes, ends = _grown(begin, sets + 2), _grown(hashes, sets + 1), _grown(ends, sets + 1)
-                member, extra = _grown(member, used + len(reached)), _grown(extra, used + len(reached))
-                begin[sets + 1], hashes[sets], ends[sets] = used + len(reached), mixed, np.inf
-                member[used : begin[sets + 1]], extra[used : begin[sets + 1]] = reached, more
+            number = np.int64(-1)
+            for k in range(place, stop):
+                row = (number, states[k], np.int64(np.rint((prices[k] - lowest) / GRAIN)))
+                number, count = add_row(prefixes, slots, count, row)
+            if set_of[number] < 0:
+                set_of[number], used = sets, begin[sets]
+                begin, ends = _grown(begin, sets + 2), _grown(ends, sets + 1)
+                member, extra = _grown(member, used + stop - place), _grown(extra, used + stop - place)
+                begin[sets + 1], ends[sets] = used + stop - place, np.inf
+                member[used : begin[sets + 1]], extra[used : begin[sets + 1]] = states[place:stop], prices[place:stop]
+                extra[used : begin[sets + 1]] -= lowest
                 sets += 1
             out_source, out_word = _grown(out_source, arcs + 1), _grown(out_word, arcs + 1)
             out_target, out_cost = _grown(out_target, arcs + 1), _grown(out_cost, arcs + 1)
             out_source[arcs], out_word[arcs] = at, words[place]
-            out_target[arcs], out_cost[arcs] = slots[slot], lowest
+            out_target[arcs], out_cost[arcs] = set_of[number], lowest
             arcs += 1
             place = stop
-            if 2 * sets > len(slots):
-                slots = _slots_of(hashes, sets, 4 * len(slots))
         at += 1
     return out_source[:arcs], out_word[:arcs], out_target[:arcs], out_cost[:arcs], ends[:sets]
+
+
+@njit(cache=True)
+def _larger_table(prefixes: Any, count: int, needed: int, set_of: Any) -> Any:
+    """The same prefixes with their sets in a table that has room for more than are needed."""
+    more, slots = make_table(2 * needed, prefixes.shape[1])
+    more[:count] = prefixes[:count]
+    fill_slots(more, count, slots)
+    sets = np.full(len(more), -1)
+    sets[:count] = set_of[:count]
+    return more, slots, sets
 
 
 @njit(cache=True)
@@ -110,55 +125,6 @@ def _arcs_of(members: Any, extras: Any, first: Any, word: Any, target: Any, cost
             arc[size], price[size] = arc[k], price[k]
             size += 1
     return word[arc[:size]], target[arc[:size]], price[:size]
-
-
-@njit(cache=True)
-def _hash_of(reached: Any, prices: Any) -> Any:
-    mixed = np.uint64(len(reached))
-    for k in range(len(reached)):
-        mixed = mix(mix(mixed, reached[k]), np.int64(np.rint(prices[k] / GRAIN)))
-    return mixed ^ (mixed >> np.uint64(32))
-
-
-@njit(cache=True)
-def _slot_of(
-    slots: Any, hashes: Any, mixed: Any, begin: Any, member: Any, extra: Any, reached: Any, prices: Any
-) -> Any:
-    """The slot that holds the number of a set, or the free one where it belongs."""
-    last_slot = np.uint64(len(slots) - 1)
-    slot = mixed & last_slot
-    while slots[slot] >= 0:
-        number = slots[slot]
-        if hashes[number] == mixed and _same_set(number, begin, member, extra, reached, prices):
-            break
-        slot = (slot + np.uint64(1)) & last_slot
-    return slot
-
-
-@njit(cache=True)
-def _same_set(number: int, begin: Any, member: Any, extra: Any, reached: Any, prices: Any) -> Any:
-    """Whether a set has these members at these prices, give or take the grain."""
-    if begin[number + 1] - begin[number] != len(reached):
-        return False
-    for k in range(len(reached)):
-        if member[begin[number] + k] != reached[k]:
-            return False
-        if np.rint(extra[begin[number] + k] / GRAIN) != np.rint(prices[k] / GRAIN):
-            return False
-    return True
-
-
-@njit(cache=True)
-def _slots_of(hashes: Any, count: int, size: int) -> Any:
-    """A table of slots, a power of two of them, for the sets with these hashes."""
-    slots = np.full(size, -1, np.int64)
-    last_slot = np.uint64(size - 1)
-    for number in range(count):
-        slot = hashes[number] & last_slot
-        while slots[slot] >= 0:
-            slot = (slot + np.uint64(1)) & last_slot
-        slots[slot] = number
-    return slots
 
 
 @njit(cache=True)

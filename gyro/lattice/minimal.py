@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from gyro.lattice.strings import rest_costs
+from gyro.row_table import add_row, make_table
 
 # n-gram models add in single precision, so costs that should be equal differ by about as much. Each word of a string
 # moves its cost by half of it at most.
@@ -66,48 +67,19 @@ def minimise(
 def _join(first: Any, word: Any, target: Any, residual: Any, at_end: Any) -> Any:
     """For each state the last one like it: with the same words at the same costs into states that are alike.
 
-    From the last state on, so that what an arc leads to is known.
+    From the last state on, so that what an arc leads to is known. The list of a state's arcs has the number of its last
+    prefix; a prefix is the number of the one before it and one more arc.
     """
     states = len(at_end)
-    size = 2
-    while size < 2 * states:
-        size *= 2
-    slots = np.full(size, -1, np.int32)
-    last_slot = np.uint64(size - 1)
-    hashes = np.empty(states, np.uint64)
-    joined = np.empty(states, np.int32)
+    prefixes, slots = make_table(states + len(word), 4)
+    owner = np.full(states + len(word), -1, np.int32)
+    joined, count = np.empty(states, np.int32), 0
     for state in range(states - 1, -1, -1):
-        mixed = mix(np.uint64(0), at_end[state])
+        number, count = add_row(prefixes, slots, count, (-1, at_end[state], 0, 0))
         for arc in range(first[state], first[state + 1]):
-            mixed = mix(mix(mix(mixed, word[arc]), joined[target[arc]]), residual[arc])
-        hashes[state] = mixed
-        slot = (mixed ^ (mixed >> np.uint64(32))) & last_slot
-        while slots[slot] >= 0 and not (
-            hashes[slots[slot]] == mixed and _alike(state, slots[slot], first, word, target, residual, at_end, joined)
-        ):
-            slot = (slot + np.uint64(1)) & last_slot
-        if slots[slot] < 0:
-            slots[slot] = state
-        joined[state] = slots[slot]
+            row = (number, word[arc], np.int64(joined[target[arc]]), residual[arc])
+            number, count = add_row(prefixes, slots, count, row)
+        if owner[number] < 0:
+            owner[number] = state
+        joined[state] = owner[number]
     return joined
-
-
-@njit(cache=True)
-def mix(mixed: Any, value: Any) -> Any:
-    mixed = (mixed ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed ^ (mixed >> np.uint64(29))
-
-
-@njit(cache=True)
-def _alike(a: int, b: int, first: Any, word: Any, target: Any, residual: Any, at_end: Any, joined: Any) -> Any:
-    """Whether the arcs and ends of two states are the same."""
-    count = first[a + 1] - first[a]
-    if at_end[a] != at_end[b] or count != first[b + 1] - first[b]:
-        return False
-    for k in range(count):
-        one, other = first[a] + k, first[b] + k
-        if word[one] != word[other] or residual[one] != residual[other]:
-            return False
-        if joined[target[one]] != joined[target[other]]:
-            return False
-    return True

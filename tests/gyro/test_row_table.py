@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gyro.row_table import RowTable
+from gyro.row_table import RowTable, add_row, make_table
 
 NUMBERS = st.integers(-3, 3) | st.integers(-(2**63), 2**63 - 1)
 
@@ -29,3 +29,16 @@ def test_many_rows() -> None:
     numbers = np.concatenate([table.number(part) for part in np.array_split(rows, 17)])
     assert np.array_equal(table.rows[numbers], rows)
     assert len(table) == len(np.unique(rows, axis=0))
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), max_size=40))
+def test_rows_one_by_one(rows: list[tuple[int, int]]) -> None:
+    """Numbers are those of a dictionary that is filled in the same order."""
+    stored, slots = make_table(len(rows), 2)
+    known: dict[tuple[int, int], int] = {}
+    count = 0
+    for row in rows:
+        number, count = add_row(stored, slots, count, row)
+        assert number == known.setdefault(row, len(known))
+    assert count == len(known)
+    assert stored[:count].tolist() == [list(row) for row in known]
