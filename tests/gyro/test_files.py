@@ -113,10 +113,8 @@ def test_only_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
         (tmp_path / ".notes.tmp").write_text("somebody's own")
         assert len(list(tmp_path.glob(".dead.*"))) == 2
         write_text(tmp_path / "new", "x")
-        names = sorted(path.name for path in tmp_path.iterdir())
-        assert [re.sub("[0-9a-f]{16}", "#", name) for name in names] == [
-            *(".living.#.scratch", ".living.#.tmp", ".notes.tmp", "new")
-        ]
+        names = sorted(re.sub("[0-9a-f]{16}", "#", path.name) for path in tmp_path.iterdir())
+        assert names == [".living.#.scratch", ".living.#.tmp", ".notes.tmp", "new"]
     finally:
         for process in (living, dead):
             process.kill()
