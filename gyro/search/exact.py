@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,19 +72,23 @@ def search(
         raise InputError(f"found β = {beta}; a number of at least 0 is allowed")
     if max_arcs is not None and max_arcs < 1:
         raise InputError(f"found a limit of {max_arcs} arcs; at least 1 is allowed")
-    job = _Job(automaton, counts, beam, work or Work(), memory_limit, exact)
+    work = work or Work()
     if not exact:
-        return job.result(job.beam_alone(), beta if max_arcs is None else np.inf, max_arcs)
+        return _beam_search(_Job(automaton, counts, beam, work, memory_limit, exact=False), beta, max_arcs)
+    job = _Job(automaton, counts, beam, work, memory_limit, exact=True)
     result = job.result(job.within(beta), beta) if max_arcs is None else _fit_search(job, max_arcs)
     if result.proved or job.work.is_late():
         return result
     # The beam alone has other prices and may have been luckier: the proof's failure must not make the answer worse.
-    limits: dict[str, Any] = {"work": job.work, "memory_limit": memory_limit}
-    alone = search(automaton, counts, beta=beta, max_arcs=max_arcs, beam=beam, exact=False, **limits)
+    alone = _beam_search(_Job(automaton, counts, beam, work, memory_limit, exact=False), beta, max_arcs)
     if result.cost <= alone.cost:
         return result
     lower_bound = max(result.lower_bound, alone.lower_bound)
     return replace(alone, lower_bound=lower_bound, expanded=result.expanded + alone.expanded)
+
+
+def _beam_search(job: _Job, beta: float, max_arcs: int | None) -> SearchResult:
+    return job.result(job.beam_alone(), beta if max_arcs is None else np.inf, max_arcs)
 
 
 def _fit_search(job: _Job, max_arcs: int) -> SearchResult:

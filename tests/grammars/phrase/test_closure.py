@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +12,7 @@ from grammars.phrase import closure
 from grammars.phrase.closure import PhraseCosts, parse_phrase_costs, phrase_closure
 from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet
+from tests.grammars.phrase.cutting import cheapest_cutting
 
 INFINITY = float("inf")
 WORDS = ("a", "b", "c")
@@ -24,18 +24,6 @@ lengths = st.dictionaries(st.integers(1, 4), st.sampled_from([0.5, 0.75, 2.0]), 
 some_costs = st.builds(
     PhraseCosts, st.sampled_from([0.0, 0.25, 1.5]), lengths.map(lambda by_length: tuple(by_length.items()))
 )
-
-
-def cheapest_cutting(string: tuple[str, ...], phrases: Mapping[tuple[str, ...], int], costs: PhraseCosts) -> float:
-    """Try every set of places to cut."""
-    largest = max(phrases.values(), default=0)
-    best = INFINITY
-    for cuts in itertools.product([False, True], repeat=max(0, len(string) - 1)):
-        edges = [0, *(i + 1 for i, cut in enumerate(cuts) if cut), len(string)]
-        parts = [string[i:j] for i, j in itertools.pairwise(edges) if i < j]
-        if all(part in phrases for part in parts):
-            best = min(best, sum(costs.cost(len(part), phrases[part], largest) for part in parts))
-    return best
 
 
 def short_strings(longest: int) -> list[tuple[str, ...]]:

@@ -94,6 +94,7 @@ def make_rows(machine: Machine, counts: tuple[int, ...], cut: float = NO_CUT, wi
                     continue
                 arcs += 1
                 following[node] = min(cost, following.get(node, INFINITY))
-        chosen = sorted(following, key=lambda node: following[node] + bound[node])[:width]
-        rows.append({node: following[node] for node in chosen})
+        # Among equal estimates the first, and nodes stay in the order in which they were made: so it is in the kernel.
+        chosen = set(sorted(following, key=lambda node: following[node] + bound[node])[:width])
+        rows.append({node: cost for node, cost in following.items() if node in chosen})
     return Rows(rows, arcs, dropped)

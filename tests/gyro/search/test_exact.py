@@ -25,7 +25,7 @@ from gyro.search.exact import search, search_nbest
 from gyro.search.rtn import full_expansion
 from gyro.search.work import Work
 from gyro.text.bag import Bag
-from tests.grammars.phrase.test_closure import cheapest_cutting
+from tests.grammars.phrase.cutting import cheapest_cutting
 from tests.gyro.search.problems import INFINITY, all_orders, many, problems, random_automaton, same
 
 

@@ -18,7 +18,7 @@ from gyro.search.generator import Generator, cut, order
 from gyro.search.settings import Settings
 from gyro.text.bag import Bag
 from gyro.text.corpus import Normalisation
-from tests.grammars.phrase.test_closure import cheapest_cutting
+from tests.grammars.phrase.cutting import cheapest_cutting
 
 if TYPE_CHECKING:
     from tests.conftest import World
