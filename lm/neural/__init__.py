@@ -1,0 +1,14 @@
+"""Pretrained causal language models of the Llama family, for whole strings.
+
+weights      what a model is, whatever file it came from
+gguf_file    models in GGUF files
+checkpoint   models in Hugging Face folders; a model by its path or as `default`
+tokenizer    text to pieces
+embedded     the default model: where it is and how it gets there
+plain        the forward pass in plain numpy, string by string
+trie         strings that share their beginnings, in blocks
+smoothing    scales that make weights fit for eight bits
+graph        the forward pass as an ONNX graph
+runtime      ONNX Runtime: the one module that touches it
+model        costs of strings, and what the model says of the words that may follow
+"""
