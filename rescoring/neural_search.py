@@ -267,7 +267,7 @@ class _Search:
         known = set(self.starts)
         starts = [number for number in by_total if self.orders[number] in known]
         decided: dict[int, float] = {}
-        self._decide_more(decided, [*by_total[: self.most_decided], starts[0]])
+        self._decide_more(decided, [starts[0], *by_total[: self.most_decided]])
         near = [number for number in starts[: self.most_decided] if totals[number] <= totals[starts[0]] + margin]
         self._decide_more(decided, near)
         shift = weight * float(np.mean([cost - self.fast[number] for number, cost in decided.items()]))

@@ -34,6 +34,7 @@ from rescoring.source import LatticeSource
 STAGES = {
     "ngram": "rescoring.ngram_stage:NgramStage",
     "dependency": "rescoring.dependency_stage:DependencyStage",
+    "neural": "rescoring.neural_stage:NeuralStage",
     "mbr": "rescoring.mbr_stage:MbrStage",
 }
 NO_LATTICE = "there is no lattice: the bag failed before"
@@ -48,6 +49,7 @@ class Place:
 
     own: OwnModels = field(default_factory=OwnModels)
     folder: Path = Path()  # where models that were estimated for stages are
+    first_pass: str = ""  # the name of the first pass' language model
     mt: EvidenceFiles | None = None
 
 

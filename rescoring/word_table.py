@@ -56,8 +56,7 @@ class WordTable:
     def __init__(self, words: int) -> None:
         self._columns = words + 1
         self._most_rows = max(1 + CONTEXT, MOST_CELLS // self._columns)
-        self._rows = 0
-        self._make_room(min(64, self._most_rows))
+        self.arrays = self._empty_arrays(min(64, self._most_rows))
         self._rows = int(_add_first(self.arrays))
 
     def __len__(self) -> int:
@@ -75,7 +74,7 @@ class WordTable:
             return
         most = min(self._most_rows, self._rows + CONTEXT * len(prefixes))
         if most > len(self.arrays.stored):
-            self._make_room(min(self._most_rows, 2 * most))
+            self._grow(min(self._most_rows, 2 * most))
         contexts = np.array([context_of(prefix) for prefix in prefixes], np.int64)
         self._rows = int(_teach(self.arrays, self._rows, contexts, np.ascontiguousarray(next_cost, np.float32)))
 
@@ -84,17 +83,17 @@ class WordTable:
         first, second, third = context_of(prefix)
         return float(estimate(self.arrays, first, second, third, word))
 
-    def _make_room(self, rows: int) -> None:
-        stored = np.zeros((rows, CONTEXT), np.int64)
-        slots = np.full(1 << (2 * rows).bit_length(), -1, np.int64)
-        sums, counts = np.zeros((rows, self._columns), np.float32), np.zeros((rows, self._columns), np.float32)
-        if self._rows:
-            old = self.arrays
-            stored[: self._rows], sums[: self._rows], counts[: self._rows] = (
-                part[: self._rows] for part in (old.stored, old.sums, old.counts)
-            )
-            fill_slots(stored, self._rows, slots)
-        self.arrays = TableArrays(stored, slots, sums, counts)
+    def _empty_arrays(self, rows: int) -> TableArrays:
+        stored, slots = np.zeros((rows, CONTEXT), np.int64), np.full(1 << (2 * rows).bit_length(), -1, np.int64)
+        cells = (rows, self._columns)
+        return TableArrays(stored, slots, np.zeros(cells, np.float32), np.zeros(cells, np.float32))
+
+    def _grow(self, rows: int) -> None:
+        old, larger = self.arrays, self._empty_arrays(rows)
+        for name in ("stored", "sums", "counts"):
+            getattr(larger, name)[: self._rows] = getattr(old, name)[: self._rows]
+        fill_slots(larger.stored, self._rows, larger.slots)
+        self.arrays = larger
 
 
 def context_of(prefix: tuple[int, ...]) -> tuple[int, int, int]:

@@ -131,6 +131,16 @@ def material(folder: Path, run: Path, index: Path, model: Path) -> None:
     for name, content in TEXTS.items():
         (folder / name).write_text(content, encoding="utf-8")
     _write_best_first(folder)
+    _write_neural(folder / "neural")
+
+
+def _write_neural(folder: Path) -> None:
+    from tests.lm.neural.tiny import tiny_model, write_folder, write_gguf
+
+    folder.mkdir()
+    for kind in ("llama", "tinyllama"):
+        write_gguf(tiny_model(kind), folder / f"{kind}.gguf", "Q8_0")
+        write_folder(tiny_model(kind), folder / kind, "BF16", shards=1 if kind == "llama" else 2)
 
 
 def _write_journal(run: Path, halfway: Path) -> None:
@@ -338,6 +348,41 @@ def _read_trained(folder: Path) -> object:
 
     load_tagger(folder / "tagger")
     return load_model(folder / "best-first")
+
+
+@_work("neural/llama.gguf neural/tinyllama.gguf")
+def _read_gguf(folder: Path) -> object:
+    return _use_neural([folder / "neural" / f"{kind}.gguf" for kind in ("llama", "tinyllama")])
+
+
+@_work("neural/llama/config.json neural/llama/tokenizer.json neural/llama/model.safetensors")
+def _read_neural_folder(folder: Path) -> object:
+    return _use_neural([folder / "neural" / "llama"])
+
+
+@_work(
+    "neural/tinyllama/config.json neural/tinyllama/tokenizer.json neural/tinyllama/model.safetensors.index.json "
+    "neural/tinyllama/model-00001-of-00002.safetensors"
+)
+def _read_neural_shards(folder: Path) -> object:
+    return _use_neural([folder / "neural" / "tinyllama"])
+
+
+def _use_neural(paths: list[Path]) -> object:
+    import numpy as np
+
+    from lm.neural.checkpoint import open_checkpoint
+    from lm.neural.plain import string_cost
+
+    costs = []
+    for path in paths:
+        model = open_checkpoint(path)
+        pieces, ends = model.tokenizer.encode(["the cat sat on <|endoftext|> na\u00efve"])[0]
+        assert len(ends) == len(pieces)
+        assert all(0 <= piece < model.shape.vocabulary for piece in pieces)
+        with np.errstate(all="ignore"):  # damaged weights may be of any size
+            costs.append(string_cost(model.read_weights(), [model.start, *pieces[: model.shape.longest], model.end]))
+    return costs
 
 
 # ---- the work

@@ -158,7 +158,7 @@ class Pipeline:
     def _place(self) -> Place:
         mt, normalisation = self.config.mt, self.config.text.normalisation
         files = None if mt is None else EvidenceFiles((mt.file,), normalisation, field=mt.field, by=mt.by)
-        return Place(OwnModels(self.index), self.folder, files)
+        return Place(OwnModels(self.index), self.folder, str(self.model), files)
 
     def _score(self, name: str, summary: Summary, *, gives_lattices: bool) -> None:
         run = open_run(summary.folder)

@@ -6,4 +6,5 @@ parsing          dependency trees and tags by spaCy
 bag, bag_file    bags of words, and the files that hold them
 annotated_bag    bags whose tokens have tags, heads, units and the like
 canonical_order  one order for tokens that are known by what they are
+detokenise       tokens in some order as natural text
 """

@@ -69,15 +69,21 @@ PARTED = frozenset([("can", "not"), ("gon", "na"), ("got", "ta"), ("°", "c"), (
 PARTED |= {pair for mark in "'’" for pair in ((f"y{mark}", "all"), (f"c{mark}m", "on"))}
 CUT_AT_FRONT = _words("tis twas til till em n cause bout")  # words that begin with an apostrophe
 
-# Words that end no compound: a hyphen before one of them was a dash. Prepositions do in lower case ("built-in").
+# Words that end no compound: a hyphen before one of them was a dash. Most prepositions do ("built-in").
 NEVER_SECOND = _words(
-    "the a an this that these those it he she they we i his her its their our my your which who whom whose what when "
-    "where whether while because but and or so though although however is are was were has had would could must should "
-    "as at from with than there here among during despite since until including especially namely "
-    "not just perhaps maybe something nothing everything someone everyone nobody"
+    "the a an this that these those it he she they we i you his her its their our my your which who whom whose what "
+    "when where why whether while if because but and or nor yet so though although however therefore then thus is are "
+    "was were has had will would could must should as at to for from with than there here among during despite since "
+    "until including especially namely not no just also perhaps maybe some any many most more something nothing "
+    "everything someone everyone nobody"
 )
-NEVER_FIRST = _words("is are was were must has had should them him us also their its")
-PREPOSITIONS = _words("in on after before for by of to under over about with without at as if")
+NEVER_FIRST = _words("is are was were has had should them him us also their its") | CLITICS
+PREFIXES = _words(
+    "all anti by co counter cross ex extra half inter mid multi neo non over post pre pro re self semi so sub super "
+    "ultra un under vice well"
+)
+PREPOSITIONS = _words("in on after before by of under over about without")  # that end a compound in lower case only
+LONGEST_INSERTION = 9  # tokens from a dash to the one that ends what it began
 SHORT_TAIL = 5  # tokens from a quote to the end that may be »" Mr. Smith said .«
 
 
@@ -114,9 +120,11 @@ def glue(before: str | None, token: str) -> Glue:
 def _is_parted(before: str, token: str) -> bool:
     """Are these two parts of what is written as one: a word and its clitic, a number and its mark?"""
     if before[-1].isdigit():
-        return token in AFTER_NUMBER or token in CLITICS
+        return token in AFTER_NUMBER or token.lower() in CLITICS
     if token[0].isdigit() or token == "#":
         return before in BEFORE_NUMBER or before[-1] == "$"
+    if before in ELLIPSES and token[0].isupper():
+        return True  # text is cut into sentences where a blank stands here, so that within one there is none
     first, second = before.lower(), token.lower()
     if second in CLITICS or (first, second) in PARTED:
         return True
@@ -165,12 +173,13 @@ def _sides_of_open(tokens: Sequence[str]) -> dict[int, Side]:
     """For the place of each open token: to which sides does it cling?"""
     sides: dict[int, Side] = {}
     unclosed: set[str] = set()  # quotes
-    inserted = False  # are we between two dashes?
+    dash = len(tokens)  # the place of one that began an insertion
     for place, token in enumerate(tokens):
         if token == HYPHEN:
-            sides[place] = _side_of_hyphen(tokens, place, inserted)
+            sides[place] = _side_of_hyphen(tokens, place, inserted=0 < place - dash <= LONGEST_INSERTION)
             # What a dash inserts goes on in lower case: behind the place of a report a sentence begins.
-            inserted = sides[place] == APART and not inserted and "".join(tokens[place + 1 : place + 2]).islower()
+            begins = place < dash and sides[place] == APART and "".join(tokens[place + 1 : place + 2]).islower()
+            dash = place if begins else len(tokens)
         elif token in ENCLOSING:
             closes = sides.get(place - 2) == OPENS and tokens[place - 2] == token
             sides[place] = CLOSES if closes else _side_of_enclosing(tokens, place)
@@ -186,7 +195,7 @@ def _sides_of_open(tokens: Sequence[str]) -> dict[int, Side]:
     return sides
 
 
-def _side_of_hyphen(tokens: Sequence[str], place: int, inserted: bool) -> Side:
+def _side_of_hyphen(tokens: Sequence[str], place: int, *, inserted: bool) -> Side:
     """A hyphen between words or numbers joins them, unless a word beside it is none of a compound.
 
     The first one after a dash is a dash as well.
@@ -194,15 +203,24 @@ def _side_of_hyphen(tokens: Sequence[str], place: int, inserted: bool) -> Side:
     if not 0 < place < len(tokens) - 1:
         return APART
     before, after = tokens[place - 1], tokens[place + 1]
-    if not before[-1:].isalnum() or not (after[:1].isalnum() or after[:1] == "-"):
+    if not _may_join(before, after):
         return APART
     if HYPHEN in tokens[place + 2 : place + 3] or HYPHEN in tokens[max(0, place - 2) : place]:
         return TOGETHER  # a chain, as in "horse-and-buggy"
     # "the Hepatitis-A virus" names a letter; "Turin - A goal" begins a sentence behind its place.
     is_letter = after == "A" and any(token[:1].islower() for token in tokens[:place])
-    if inserted or before in NEVER_FIRST or (after.lower() in NEVER_SECOND and not is_letter):
+    if before in NEVER_FIRST or (after.lower() in NEVER_SECOND and not is_letter):
         return APART
-    return APART if after.istitle() and after.lower() in PREPOSITIONS else TOGETHER
+    if after.istitle() and after.lower() in PREPOSITIONS:
+        return APART
+    return APART if inserted and before[-1].isalpha() and before.lower() not in PREFIXES else TOGETHER
+
+
+def _may_join(before: str, after: str) -> bool:
+    """Would spaCy take the two apart at a hyphen between them? Behind a letter no digit may stand."""
+    if before[-1:].isdigit():
+        return after[:1].isalnum() or after[:1] == HYPHEN
+    return before[-1:].isalpha() and after[:1].isalpha()
 
 
 def _side_of_enclosing(tokens: Sequence[str], place: int) -> Side:
@@ -231,18 +249,21 @@ def _side_of_double_quote(tokens: Sequence[str], place: int, inside: bool) -> tu
 
 def _side_of_apostrophe(tokens: Sequence[str], place: int, inside: bool) -> tuple[Side, bool]:
     """A straight single quote may be an apostrophe: before the short form of a year, or behind a plural."""
+    before = tokens[place - 1] if place else ""
     after = tokens[place + 1] if place + 1 < len(tokens) else ""
-    if after.lower() in CUT_AT_FRONT or (after[:2].isdigit() and after[2:] in ("", "s") and not inside):
-        return OPENS, "'" in tokens[place + 2 : place + 3]
-    if place == 0:
-        return OPENS, True
-    before = tokens[place - 1]
-    if inside:
-        return CLOSES, True
-    later = [place + 1 + i for i, token in enumerate(tokens[place + 1 :]) if token == "'"]
-    if before[-1:].isalnum() and (not later or (_ends_in_s(before) and _ends_in_s(tokens[later[0] - 1]))):
+    later = [found for found, token in enumerate(tokens) if found > place and token == "'"]
+    if after.lower() in CUT_AT_FRONT or (not inside and _is_short_year(after, before)):
+        return OPENS, place + 2 in later  # a quote after all, around this one word
+    if not before or inside:
+        return (CLOSES if before else OPENS), True
+    if before[-1].isalnum() and (not later or (_ends_in_s(before) and _ends_in_s(tokens[later[0] - 1]))):
         return CLOSES, False
-    return (CLOSES, True) if not after or after in STOPS else (OPENS, True)
+    return (CLOSES if not after or after in STOPS else OPENS), True
+
+
+def _is_short_year(word: str, before: str) -> bool:
+    """Is this the end of '68 or of the '90s, and not the 30 of »the Islanders' 30 shots«?"""
+    return word[:2].isdigit() and (word[2:] == "s" or (len(word) == 2 and not _ends_in_s(before)))
 
 
 def _ends_in_s(word: str) -> bool:

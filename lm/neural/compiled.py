@@ -27,7 +27,7 @@ from lm.neural.weights import Checkpoint, Matrix, Shape, Weights
 
 Precision = Literal["f32", "int8"]
 PRECISIONS: tuple[Precision, ...] = ("f32", "int8")
-FORMAT = 1  # of the folder
+FORMAT = 2  # of the folder
 _HEAD_ROWS = 128  # hidden states at a time: their logits in one tile stay in the cache
 
 

@@ -5,8 +5,10 @@ FAMILIES          the table of them, by the name that GGUF files give
 MODELS_READ       them in words, for errors
 Size              the numbers that a file gives
 model_shape       the shape made of both
+check_size        refuse numbers that no model has
 part_shapes       the parts of a layer and the shape that each must have
 rotary_frequency  the frequencies of rotary positions
+typed_value       a fact of a file, of the type that it should have
 LazyLayers        layers that are read one by one, when they are asked for
 """
 
@@ -16,10 +18,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, overload
+from typing import Literal, TypeVar, overload
 
 from gyro.errors import InputError
 from lm.neural.weights import Layer, Shape
+
+T = TypeVar("T")
 
 LONGEST = 8192  # tokens of a string, whatever a model allows: sentences are far shorter
 MOST_LAYERS, MOST_WIDTH, MOST_VOCABULARY = 512, 1 << 16, 1 << 22
@@ -157,8 +161,32 @@ def part_shapes(family: Family, size: Size) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
+def typed_value(value: object, kind: type[T], name: str, path: Path) -> T:
+    """The value, of this type; a whole number goes for a fraction.
+
+    >>> typed_value(3, float, "factor", Path("config.json"))
+    3.0
+    """
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        found = "nothing" if value is None else _IN_WORDS.get(type(value), "something else")
+        raise InputError(f"found {found} as {name}; {_IN_WORDS[kind]} is read there", path=path)
+    return value
+
+
+_IN_WORDS: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "an object",
+}
+
+
 class LazyLayers(Sequence[Layer]):
-    """Layers of which each is read when it is asked for, and not kept: a model in float32 can be larger than the memory."""
+    """Layers that are read when they are asked for, and not kept: in float32 they may not fit into memory."""
 
     def __init__(self, count: int, read: Callable[[int], Layer]) -> None:
         self._count, self._read = count, read

@@ -1,6 +1,6 @@
 """Models in GGUF files; the one module that touches the package gguf, which knows how numbers are packed.
 
-read_gguf  a model whose facts, tokenizer and tensors have been checked; its matrices are unpacked when they are asked for
+read_gguf  a model whose facts, tokenizer and tensors have been checked; its matrices are unpacked when asked for
 KINDS      the kinds of packed numbers that are read
 """
 
@@ -30,14 +30,8 @@ from lm.neural.gguf_header import Header, Tensor, field, read_header
 from lm.neural.tokenizer import Vocabulary, build_tokenizer, text_marks
 from lm.neural.weights import Checkpoint, Layer, Matrix, Shape, Weights
 
-KINDS = {
-    kind.value: kind
-    for kind in (
-        getattr(gguf.GGMLQuantizationType, name)
-        for name in "F32 F16 BF16 Q4_0 Q4_1 Q5_0 Q5_1 Q8_0 Q2_K Q3_K Q4_K Q5_K Q6_K IQ4_NL IQ4_XS".split()
-    )
-}
-KINDS_READ = f"{', '.join(kind.name for kind in KINDS.values())} are read"
+KINDS_READ = "F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL, IQ4_XS"
+KINDS = {kind.value: kind for kind in (gguf.GGMLQuantizationType[name] for name in KINDS_READ.split(", "))}
 
 EMBEDDING, NORM, HEAD, FACTORS = "token_embd.weight", "output_norm.weight", "output.weight", "rope_freqs.weight"
 PARTS = {
@@ -75,10 +69,7 @@ def read_gguf(path: Path) -> Checkpoint:
         found = f"found {len(vocabulary.pieces)} pieces in the vocabulary and {size.vocabulary} rows in the embedding"
         raise InputError(f"{found}; as many are read", path=path)
     numbers = {piece: number for number, piece in enumerate(vocabulary.pieces)}
-    start, end = text_marks(numbers, vocabulary.start, vocabulary.end, path)
-    if not (0 <= start < size.vocabulary and 0 <= end < size.vocabulary):
-        found = f"found the pieces {start} and {end} as start and end of a text"
-        raise InputError(f"{found}; 0 to {size.vocabulary - 1} are allowed", path=path)
+    start, end = text_marks(numbers, (vocabulary.start, vocabulary.end), size.vocabulary, path)
     shape = model_shape(family, size)
     return Checkpoint(
         path=path,
@@ -89,6 +80,8 @@ def read_gguf(path: Path) -> Checkpoint:
         signature=file_checksum(path)[:16],
         read_weights=lambda: file.weights(shape),
         packing=file.packing(),
+        parameters=sum(tensor.items for name, tensor in header.tensors.items() if name != FACTORS),
+        marks=(vocabulary.pieces[start], vocabulary.pieces[end]),
     )
 
 
@@ -245,7 +238,7 @@ class _File:
         if tensor.kind not in KINDS:
             names = {kind.value: kind.name for kind in gguf.GGMLQuantizationType}
             found = f"found {tensor.name[:80]} packed as {names.get(tensor.kind, f'number {tensor.kind}')}"
-            raise InputError(f"{found}; {KINDS_READ}", path=self.header.path)
+            raise InputError(f"{found}; {KINDS_READ} are read", path=self.header.path)
         items, size = gguf.GGML_QUANT_SIZES[KINDS[tensor.kind]]
         if tensor.items == 0 or tensor.shape[-1] % items:
             found = f"found {tensor.name[:80]} of shape {tensor.shape}"

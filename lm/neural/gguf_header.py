@@ -5,9 +5,9 @@ Header       the facts of a file by name, and its tensors
 read_header  read it from the bytes of a file, of which a damaged one may hold anything
 field        a fact of a given type, or say in one line what is there instead
 
-The format is that of github.com/ggml-org/ggml, docs/gguf.md, versions 2 and 3, little-endian: a magic word, two counts, facts
-(name, type, value), tensors (name, shape, kind, offset), and after some padding the numbers. The package gguf reads
-it as well, but value by value into arrays of numpy, which takes seconds, and it believes every count.
+The format is that of github.com/ggml-org/ggml, docs/gguf.md, versions 2 and 3, little-endian: a magic word, two counts,
+facts (name, type, value), tensors (name, shape, kind, offset), and after some padding the numbers. The package gguf
+reads it as well, but value by value into arrays of numpy, which takes seconds, and it believes every count.
 """
 
 from __future__ import annotations
@@ -21,13 +21,26 @@ from typing import Any, TypeVar
 import numpy as np
 
 from gyro.errors import InputError
+from lm.neural.family import typed_value
 
 T = TypeVar("T")
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
 STRING, ARRAY = 8, 9
-SCALARS = {0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8"}
+SCALARS = {
+    0: "<u1",
+    1: "<i1",
+    2: "<u2",
+    3: "<i2",
+    4: "<u4",
+    5: "<i4",
+    6: "<f4",
+    7: "?",
+    10: "<u8",
+    11: "<i8",
+    12: "<f8",
+}
 MOST_DIMENSIONS = 4
 MOST_ITEMS = 1 << 22  # of an array; the largest vocabularies have a quarter of a million pieces
 LEAST_FACT = 8 + 4 + 1  # bytes: the length of its name, its type, a value
@@ -84,13 +97,7 @@ def read_header(path: Path, data: memoryview) -> Header:
 
 def field(header: Header, name: str, kind: type[T], default: T | None = None) -> T:
     """The fact of this name; whole numbers go for fractions, and a fact that is not there for its default."""
-    value = header.facts.get(name, default)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        found = "nothing" if value is None else f"a {type(value).__name__}"
-        raise InputError(f"found {found} as {name}; a GGUF model has a {kind.__name__} there", path=header.path)
-    return value
+    return typed_value(header.facts.get(name, default), kind, name, header.path)
 
 
 class _Reader:
@@ -102,7 +109,9 @@ class _Reader:
     def take(self, size: int) -> memoryview:
         if size > len(self.data) - self.at:
             left = len(self.data) - self.at
-            raise InputError(f"the head of the file is cut off or damaged: {size} bytes asked, {left} left", path=self.path)
+            raise InputError(
+                f"the head of the file is cut off or damaged: {size} bytes asked, {left} left", path=self.path
+            )
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -113,14 +122,18 @@ class _Reader:
         """How many of something follow; no more than fit, each having at least so many bytes."""
         count = self.number("<Q")
         if count > (len(self.data) - self.at) // least:
-            raise InputError(f"found a count of {count} {what} in {len(self.data)} bytes; the file is damaged", path=self.path)
+            raise InputError(
+                f"found a count of {count} {what} in {len(self.data)} bytes; the file is damaged", path=self.path
+            )
         return count
 
     def string(self) -> str:
         try:
             return str(self.take(self.number("<Q")), "utf-8")
         except UnicodeDecodeError as error:
-            raise InputError(f"found text that is not UTF-8: {error.reason}; the file is damaged", path=self.path) from error
+            raise InputError(
+                f"found text that is not UTF-8: {error.reason}; the file is damaged", path=self.path
+            ) from error
 
     def value(self, kind: int) -> Any:
         if kind == STRING:

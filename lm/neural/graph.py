@@ -27,6 +27,7 @@ from lm.neural.weights import Layer, Matrix, Shape, Weights
 TILE = 2048  # columns of the head at a time: their logits stay in the cache
 _ALIGNMENT = 4096  # of mapped tensors
 _SMALL = 1024  # bytes: smaller tensors are in the graph itself
+_COLUMNS = 16  # of a product whose columns are alike: with fewer it would be computed in another way
 _ROW = np.array([-1], np.int64)
 _MIDDLE = 128  # the zero of unsigned bytes
 _MOST = 127.0
@@ -212,13 +213,19 @@ def _layers(graph: _Graph, weights: Weights) -> tuple[str, list[str], list[str]]
     counts = [graph.op("Gather", [blocks, graph.constant([axis], np.int64)]) for axis in (0, 3)]
     heads = [shape.key_heads, shape.heads // shape.key_heads, shape.head_width]
     in_blocks = graph.op("Concat", [*counts, graph.constant(heads, np.int64)], axis=0)
+    width = graph.op("Gather", [graph.op("Shape", ["keys"]), graph.constant([1], np.int64)])
+    ones = graph.op(
+        "ConstantOfShape",
+        [graph.op("Concat", [width, graph.constant([_COLUMNS], np.int64)], axis=0)],
+        value=make.make_tensor("one", TensorProto.FLOAT, [1], [1.0]),
+    )
     stream, new_keys, new_values = "stream", [], []
     for number, layer in enumerate(weights.layers):
         rows = graph.prepare(graph.norm(stream, layer.attention_norm, shape.epsilon), f"{number}.attention")
         query, key, value = _heads(graph, shape, layer, rows, turns[shape.frequencies[number]])
         new_keys.append(key)
         new_values.append(value)
-        mixed = _attend(graph, shape, number, in_blocks, (query, key, value))
+        mixed = _attend(graph, shape, number, in_blocks, ones, (query, key, value))
         added = graph.product(graph.prepare(mixed, f"{number}.output"), layer.output)
         if layer.attention_post_norm is not None:
             added = graph.norm(added, layer.attention_post_norm, shape.epsilon)
@@ -275,8 +282,13 @@ def _rotate(graph: _Graph, rows: str, turn: tuple[str, str]) -> str:
     return str(graph.op("Concat", [left, right], axis=-1))
 
 
-def _attend(graph: _Graph, shape: Shape, number: int, in_blocks: str, parts: tuple[str, str, str]) -> str:
-    """What each node takes from the nodes before it: block by block, from the block's keys under its mask."""
+def _attend(graph: _Graph, shape: Shape, number: int, in_blocks: str, ones: str, parts: tuple[str, str, str]) -> str:
+    """What each node takes from the nodes before it: block by block, from the block's keys under its mask.
+
+    A product adds up along the keys one after the other, and what is masked adds nothing: so a node gets the same sums
+    to the last bit, whatever else is in its block. The sum of the shares must be made that way too, as a column of ones
+    beside the values; that of Softmax goes by places, and would make eight bits round differently in other company.
+    """
     layer, one = graph.constant(number, np.int64), graph.constant([2], np.int64)
     query, key, value = parts
     keys = graph.op("Concat", [graph.op("Gather", ["kept_keys", layer], axis=0), key], axis=0)
@@ -286,8 +298,12 @@ def _attend(graph: _Graph, shape: Shape, number: int, in_blocks: str, parts: tup
     columns = graph.op("Transpose", [graph.op("Gather", [keys, "keys"], axis=0)], perm=[0, 2, 3, 1])
     taken = graph.op("Transpose", [graph.op("Gather", [values, "keys"], axis=0)], perm=[0, 2, 1, 3])
     columns, taken = graph.op("Unsqueeze", [columns, one]), graph.op("Unsqueeze", [taken, one])
-    shares = graph.op("Softmax", [graph.op("Add", [graph.op("MatMul", [rows, columns]), "mask"])], axis=-1)
-    mixed = graph.op("Transpose", [graph.op("MatMul", [shares, taken])], perm=[0, 3, 1, 2, 4])
+    scores = graph.op("Add", [graph.op("MatMul", [rows, columns]), "mask"])
+    top = graph.op("ReduceMax", [scores, graph.constant(_ROW)], keepdims=1)
+    shares = graph.op("Exp", [graph.op("Sub", [scores, top])])
+    total = graph.op("Gather", [graph.op("MatMul", [shares, ones]), graph.constant([0], np.int64)], axis=-1)
+    mixed = graph.op("Div", [graph.op("MatMul", [shares, taken]), total])
+    mixed = graph.op("Transpose", [mixed], perm=[0, 3, 1, 2, 4])
     return str(graph.op("Reshape", [mixed, graph.constant([-1, shape.heads * shape.head_width], np.int64)]))
 
 

@@ -4,9 +4,9 @@ log_probabilities  after each piece of a string, the log-probability of every pi
 hidden_states      after each piece of a string, the vector that the head is multiplied with
 string_cost        minus the log-probability of a string and its end
 
-Formulas: Llama (Touvron et al. 2023, arXiv:2302.13971): root-mean-square norms, rotary positions, grouped keys and values,
-gated feed-forward; Qwen 2 adds biases, Qwen 3 (arXiv:2505.09388) norms of each head, Gemma 3 (arXiv:2503.19786)
-norms after each part and scaled embeddings. In which of these a model has part is told by what its layers hold.
+Formulas: Llama (Touvron et al. 2023, arXiv:2302.13971): root-mean-square norms, rotary positions, grouped keys and
+values, gated feed-forward; Qwen 2 adds biases, Qwen 3 (arXiv:2505.09388) norms of each head, Gemma 3 (arXiv:2503.19786)
+norms after each part and scaled embeddings. Which of these a model has is told by what its layers hold.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ def log_probabilities(weights: Weights, ids: Sequence[int], dtype: DTypeLike = n
     """A row for each piece of the string, with the log-probabilities of all pieces after it."""
     logits = hidden_states(weights, ids, dtype) @ weights.head.T.astype(dtype)
     highest = logits.max(axis=-1, keepdims=True)
-    shifted: Values = logits - highest
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    shifted = logits - highest
+    rows: Values = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return rows
 
 
 def string_cost(weights: Weights, ids: Sequence[int], dtype: DTypeLike = np.float32) -> float:
@@ -51,7 +52,8 @@ def hidden_states(weights: Weights, ids: Sequence[int], dtype: DTypeLike = np.fl
 def _normalise(rows: Values, norm: Values, shape: Shape) -> Values:
     """Each row divided by the root of the mean of its squares, times the weights of the norm."""
     mean = np.square(rows).mean(axis=-1, keepdims=True)
-    return rows / np.sqrt(mean + rows.dtype.type(shape.epsilon)) * norm.astype(rows.dtype)
+    normal: Values = rows / np.sqrt(mean + rows.dtype.type(shape.epsilon)) * norm.astype(rows.dtype)
+    return normal
 
 
 def _normalise_if(rows: Values, norm: Values | None, shape: Shape) -> Values:
@@ -83,7 +85,7 @@ def _attend(rows: Values, layer: Layer, frequencies: Sequence[float], shape: Sha
 
 
 def _turn(vectors: Values, frequencies: Sequence[float]) -> Values:
-    """Rotary positions: the vectors of each place, their first halves against their second ones, turned by its number."""
+    """Rotary positions: the vectors of each place, first halves against second ones, turned by its number."""
     # The angles in float64, since 8,000 turns times a frequency has no digits to spare in float32.
     angles = np.arange(len(vectors))[:, None, None] * np.asarray(frequencies, np.float64)
     cosine, sine = np.cos(angles).astype(vectors.dtype), np.sin(angles).astype(vectors.dtype)

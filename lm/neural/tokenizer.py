@@ -22,6 +22,7 @@ from typing import Any
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from gyro.errors import InputError
+from gyro.files import check_type, read_json
 
 BLANK = "\N{LOWER ONE EIGHTH BLOCK}"  # what SentencePiece writes for a blank
 NORMAL = 1  # the class of pieces that text can become; others are marks, bytes, or of no use
@@ -58,6 +59,15 @@ class Vocabulary:
     end: int | None = None
 
 
+@dataclass(frozen=True)
+class _Added:
+    """A piece that a tokenizer.json adds to the vocabulary of its model."""
+
+    id: int
+    content: str
+    special: bool = False
+
+
 class TextTokenizer:
     """Pieces of texts."""
 
@@ -75,18 +85,23 @@ class TextTokenizer:
         return [(one.ids, [end for _, end in one.offsets]) for one in found]
 
 
-def text_marks(numbers: Mapping[str, int], start: int | None, end: int | None, path: Path) -> tuple[int, int]:
-    """The numbers of the pieces that begin and end a text; `start` and `end` are what the file says itself.
+def text_marks(
+    numbers: Mapping[str, int], own: tuple[int | None, int | None], size: int, path: Path
+) -> tuple[int, int]:
+    """The numbers of the pieces that begin and end a text; `own` is what the file says, of `size` pieces.
 
-    >>> text_marks({"<s>": 1, "</s>": 2, "a": 3}, None, None, Path("model.gguf"))
+    >>> text_marks({"<s>": 1, "</s>": 2, "a": 3}, (None, None), 4, Path("model.gguf"))
     (1, 2)
     """
-    for first, last in MARKS:
-        if first in numbers and last in numbers:
-            return numbers[first], numbers[last]
+    known = [(numbers[first], numbers[last]) for first, last in MARKS if first in numbers and last in numbers]
+    start, end = known[0] if known else own
     if start is None or end is None:
         names = ", ".join(dict.fromkeys(name for pair in MARKS for name in pair))
-        raise InputError(f"found no piece that begins or ends a text; {names}, or its own bos and eos, are read", path=path)
+        raise InputError(
+            f"found no piece that begins or ends a text; {names}, or its own bos and eos, are read", path=path
+        )
+    if not (0 <= start < size and 0 <= end < size):
+        raise InputError(f"found {start} and {end} as start and end of a text; 0 to {size - 1} are allowed", path=path)
     return start, end
 
 
@@ -101,6 +116,39 @@ def build_tokenizer(vocabulary: Vocabulary, path: Path) -> TextTokenizer:
     return TextTokenizer(_BUILDERS[vocabulary.kind](vocabulary, path))
 
 
+def load_tokenizer(path: Path, size: int) -> tuple[TextTokenizer, dict[str, int]]:
+    """The tokenizer of a tokenizer.json, for a model of so many pieces; and the numbers of all pieces, marks too."""
+    whole = read_json(path)
+    model = _object(whole.get("model"))
+    if model.get("type") != "BPE" or model.get("continuing_subword_prefix") or model.get("end_of_word_suffix"):
+        found = f"found a tokenizer of the type {str(model.get('type'))[:40]!r}"
+        raise InputError(f"{found}; BPE without prefixes and suffixes is read", path=path)
+    numbers = check_type(dict[str, int], model.get("vocab"), "vocabulary", path)
+    added = check_type(list[_Added], whole.get("added_tokens") or [], "list of added tokens", path)
+    if wrong := [one for one in (*numbers.values(), *(mark.id for mark in added)) if not 0 <= one < size]:
+        raise InputError(f"found a piece of number {wrong[0]}; the embedding has 0 to {size - 1}", path=path)
+    marks = {mark.content for mark in added if mark.special}
+    plain = {piece: number for piece, number in numbers.items() if piece not in marks}
+    pairs = [_pair(one, path) for one in model["merges"]] if isinstance(model.get("merges"), list) else []
+    usable = [list(pair) for pair in pairs if _makes_sense(pair, plain)]
+    # What is left out: marks, which no text may become, and what would add to a text, cut it or cut pieces at random.
+    kept = {name: model.get(name) is True for name in ("byte_fallback", "ignore_merges", "fuse_unk")}
+    text = {name: whole.get(name) for name in ("version", "normalizer", "pre_tokenizer")}
+    text |= {"added_tokens": [], "model": {"type": "BPE", "vocab": plain, "merges": usable, **kept}}
+    if kept["byte_fallback"]:
+        _check_bytes(plain, _BYTE_NAMES, path)
+    elif _uses_bytes(whole.get("pre_tokenizer")):
+        _check_bytes(plain, _letters_of_bytes(), path)
+    else:
+        raise InputError("found a tokenizer that leaves out what it does not know; one over bytes is read", path=path)
+    try:
+        tokenizer = Tokenizer.from_str(json.dumps(text))
+        tokenizer.encode(_EVERY_BYTE, add_special_tokens=False)
+    except Exception as error:  # the package raises nothing more special
+        raise InputError(f"found a tokenizer that cannot be read: {error}", path=path) from error
+    return TextTokenizer(tokenizer), numbers | {mark.content: mark.id for mark in added}
+
+
 def _byte_level(vocabulary: Vocabulary, path: Path) -> Tokenizer:
     """BPE over bytes that are written as letters: GPT-2 and all that took it over."""
     if vocabulary.splitting not in _SPLITTINGS:
@@ -112,12 +160,12 @@ def _byte_level(vocabulary: Vocabulary, path: Path) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(_SPLITTINGS[vocabulary.splitting])
     if vocabulary.splitting == "qwen2":
         tokenizer.normalizer = normalizers.NFC()
-    _check_bytes(numbers, sorted(set("".join(letters for letters, _ in _BYTES.pre_tokenize_str(_EVERY_BYTE)))), path)
+    _check_bytes(numbers, _letters_of_bytes(), path)
     return tokenizer
 
 
 def _sentence_piece(vocabulary: Vocabulary, path: Path) -> Tokenizer:
-    """BPE by scores over characters, blanks included, with bytes for what it does not know: Llama 2, TinyLlama, Gemma."""
+    """BPE by scores over characters, blanks too, with bytes for what it does not know: Llama 2, TinyLlama, Gemma."""
     if len(vocabulary.scores) != len(vocabulary.pieces):
         found = f"found {len(vocabulary.scores)} scores of {len(vocabulary.pieces)} pieces"
         raise InputError(f"{found}; as many are read", path=path)
@@ -141,15 +189,21 @@ def _text_pieces(vocabulary: Vocabulary) -> dict[str, int]:
     return numbers
 
 
-def _pair(line: str, path: Path) -> tuple[str, str]:
-    first, blank, second = line.partition(" ")
-    if not (first and blank and second) or " " in second:
-        raise InputError(f"found the merge {line[:40]!r}; two pieces with a blank between them are read", path=path)
-    return first, second
+def _pair(merge: object, path: Path) -> tuple[str, str]:
+    """The two pieces that are merged: `"a b"`, or a list of two."""
+    parts = merge.split(" ") if isinstance(merge, str) else merge if isinstance(merge, list) else []
+    if len(parts) != 2 or not all(isinstance(part, str) and part for part in parts):
+        raise InputError(f"found the merge {str(merge)[:40]!r}; two pieces with a blank between are read", path=path)
+    return parts[0], parts[1]
+
+
+def _makes_sense(pair: tuple[str, str], numbers: Mapping[str, int]) -> bool:
+    """Whether a merge is one of text: its pieces and what it makes of them are all there, and none is a mark."""
+    return pair[0] in numbers and pair[1] in numbers and pair[0] + pair[1] in numbers
 
 
 def _merges_by_score(numbers: Mapping[str, int], scores: Sequence[float], path: Path) -> list[tuple[str, str]]:
-    """All ways to make a piece of two, the piece of the best score first: SentencePiece joins the neighbours that give it."""
+    """All ways to make a piece of two, the best score first: SentencePiece joins the neighbours that give it."""
     found = []
     for piece, number in numbers.items():
         if len(piece) > LONGEST_PIECE:
@@ -164,7 +218,7 @@ def _merges_by_score(numbers: Mapping[str, int], scores: Sequence[float], path: 
 
 def _merging(numbers: dict[str, int], merges: list[tuple[str, str]], path: Path, **options: bool) -> Tokenizer:
     """A tokenizer of these pieces; a merge of or into what is no text, like a mark, is left out."""
-    usable = [pair for pair in merges if pair[0] in numbers and pair[1] in numbers and pair[0] + pair[1] in numbers]
+    usable = [pair for pair in merges if _makes_sense(pair, numbers)]
     try:
         return Tokenizer(models.BPE(vocab=numbers, merges=usable, **options))
     except Exception as error:  # the package raises nothing more special
@@ -178,8 +232,25 @@ def _check_bytes(numbers: Mapping[str, int], names: Sequence[str], path: Path) -
         raise InputError(f"{found}; a vocabulary with all of them is read", path=path)
 
 
+def _letters_of_bytes() -> list[str]:
+    """The letters that byte-level BPE writes for the bytes of printable text."""
+    return sorted(set("".join(letters for letters, _ in _BYTES.pre_tokenize_str(_EVERY_BYTE))))
+
+
+def _uses_bytes(splitting: object) -> bool:
+    """Whether the way to cut text turns it into bytes, itself or in one of its steps."""
+    steps = _object(splitting).get("pretokenizers")
+    return _object(splitting).get("type") == "ByteLevel" or (
+        isinstance(steps, list) and any(_object(step).get("type") == "ByteLevel" for step in steps)
+    )
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
 _BYTE_NAMES = tuple(f"<0x{byte:02X}>" for byte in range(256))
-# Characters that have, written as UTF-8, all bytes of printable text. SmolLM2 has no pieces for some control characters.
+# Characters that have, as UTF-8, all bytes of printable text. SmolLM2 has no pieces for some control characters.
 _EVERY_BYTE = "".join(map(chr, (*range(0x20, 0x7F), *range(0x80, 0x800), 0x900, *range(0x1000, 0x11000, 0x1000))))
 _BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
 _WORDS = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)

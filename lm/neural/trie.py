@@ -99,7 +99,10 @@ def _insert(pieces: Any, first: Any, order: Any, roots: Any, kept: Any, depths: 
 
 @dataclass(frozen=True)
 class Blocks:
-    """`keys[b]` are the nodes that block b looks at; `mask[b, r]` is 0 where its row r may look, else MASKED."""
+    """`keys[b]` are the nodes that block b looks at; `mask[b, r]` is 0 where its row r may look, else MASKED.
+
+    Keys are in the order of their numbers, so each row meets those before it in the order of its string.
+    """
 
     keys: Ints
     mask: NDArray[np.float32]
@@ -135,14 +138,19 @@ def _fill_blocks(parent: Any, kept: Any, size: Any, keys: Any, mask: Any) -> Non
     column = np.zeros(len(parent), np.int64)
     seen = np.full(len(parent), -1, np.int64)
     for block in range(len(keys)):
-        width = 0
+        begin, width = kept + block * size, 0
         for row in range(size):
-            at = min(kept + block * size + row, len(parent) - 1)
+            at = min(begin + row, len(parent) - 1)
+            while at >= 0 and seen[at] != block:
+                seen[at] = block
+                keys[block, width] = at
+                width += 1
+                at = parent[at]
+        keys[block, :width].sort()
+        for place in range(width):
+            column[keys[block, place]] = place
+        for row in range(size):
+            at = min(begin + row, len(parent) - 1)
             while at >= 0:
-                if seen[at] != block:
-                    seen[at] = block
-                    column[at] = width
-                    keys[block, width] = at
-                    width += 1
                 mask[block, row, column[at]] = 0.0
                 at = parent[at]

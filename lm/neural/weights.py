@@ -94,3 +94,5 @@ class Checkpoint:
     signature: str  # a short hash of the contents
     read_weights: Callable[[], Weights]
     packing: str = "F32"  # the kind of numbers that most of the file is made of
+    parameters: int = 0  # how many numbers it holds
+    marks: tuple[str, str] = ("", "")  # the names of start and end

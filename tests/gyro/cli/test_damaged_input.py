@@ -19,6 +19,7 @@ GROUPS = {
     "text": [name for name in KINDS if name.startswith(("text", "trees", "config", "moses", "mt"))],
     "lattices": ["plain.fst", "packed.fst.gz"],
     "indexes": [name for name in KINDS if name.startswith(("index/", "header/"))],
+    "neural": [name for name in KINDS if name.startswith("neural/")],
     "models": [name for name in KINDS if name.startswith(("bare", "known", "small", "best-first", "tagger"))],
 }
 

@@ -1,10 +1,11 @@
 """Tiny models of random weights, of each family, as GGUF files and as Hugging Face folders.
 
 TinyModel     a model: its numbers, its tensors by the names of Hugging Face, and its tokenizer
-FAMILIES      the kinds that there are: llama, llama3 (stretched positions), tinyllama (SentencePiece), qwen2, qwen3, gemma3
+FAMILIES      the kinds: llama, llama3 (stretched positions), tinyllama (SentencePiece), qwen2, qwen3, gemma3
 tiny_model    make one; the same seed gives the same model
 write_gguf    write it as a GGUF file, packed as one likes
 write_folder  write it as a Hugging Face folder, in float32, float16 or bfloat16, in one file or in shards
+needs_default mark of tests that want the embedded model
 
     model = tiny_model("qwen3", seed=7)
     write_gguf(model, tmp_path / "tiny.gguf", packing="Q8_0")
@@ -25,11 +26,16 @@ from typing import Any
 
 import gguf
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
-WORDS = "the cat sat on a mat and it was here they don't know 1984 is not the end of things".split(" ")
-BLANK = "▁"
+from lm.neural.embedded import default_places
+from tests.lm.neural.tiny_pieces import byte_level_json, byte_pieces, sentence_piece_json, sentence_pieces
+
+needs_default = pytest.mark.skipif(
+    not any(place.is_file() for place in default_places()), reason="needs the embedded model: gyro neural --install"
+)
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,7 @@ FAMILIES = {
 def tiny_model(kind: str, seed: int = 0, *, tied: bool = True, **config: Any) -> TinyModel:
     """A model of a kind of `FAMILIES`; `config` takes other numbers, by their names in config.json."""
     chosen = FAMILIES[kind]
-    pieces, merges, scores = _sentence_pieces(chosen) if chosen.sentence_piece else _byte_pieces(chosen)
+    pieces, merges, scores = (sentence_pieces if chosen.sentence_piece else byte_pieces)(chosen.marks)
     whole = {
         "architectures": [f"{chosen.family.capitalize()}ForCausalLM"],
         "model_type": chosen.family,
@@ -139,6 +145,14 @@ def write_gguf(model: TinyModel, path: Path, packing: str = "F32", **facts: Any)
     return path
 
 
+def tokenizer_json(model: TinyModel) -> dict[str, Any]:
+    """The tokenizer as Hugging Face writes it."""
+    kind = FAMILIES[model.kind]
+    if kind.sentence_piece:
+        return sentence_piece_json(model.pieces, model.merges, model.marks, model.kind == "tinyllama")
+    return byte_level_json(model.pieces, model.merges, model.marks, kind.splitting)
+
+
 def write_folder(model: TinyModel, folder: Path, dtype: str = "F32", shards: int = 1) -> Path:
     """Write config.json, tokenizer.json and the tensors: model.safetensors, or as many files and their index."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -157,79 +171,6 @@ def write_folder(model: TinyModel, folder: Path, dtype: str = "F32", shards: int
     text = json.dumps({"metadata": {}, "weight_map": index})
     (folder / "model.safetensors.index.json").write_text(text, encoding="utf-8")
     return folder
-
-
-def tokenizer_json(model: TinyModel) -> dict[str, Any]:
-    """The tokenizer as Hugging Face writes it."""
-    kind = FAMILIES[model.kind]
-    cut = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}DIGITS| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
-    first: dict[str, Any] = {"type": "Digits", "individual_digits": True}
-    if kind.splitting in ("llama-bpe", "qwen2"):
-        pattern = {"Regex": cut.replace("DIGITS", "{1,3}" if kind.splitting == "llama-bpe" else "")}
-        first = {"type": "Split", "pattern": pattern, "behavior": "Isolated", "invert": False}
-    splitting = {"type": "Sequence", "pretokenizers": [first, byte_level | {"use_regex": kind.splitting == "smollm"}]}
-    blank = {"type": "Replace", "pattern": {"String": " "}, "content": BLANK}
-    prefixed = {"type": "Sequence", "normalizers": [{"type": "Prepend", "prepend": BLANK}, blank]}
-    added = [
-        {"id": number, "content": mark, "special": True}
-        | dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-        for number, mark in enumerate(model.marks)
-    ]
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added,
-        "normalizer": (prefixed if model.kind == "tinyllama" else blank) if kind.sentence_piece else None,
-        "pre_tokenizer": None if kind.sentence_piece else splitting,
-        "post_processor": None,
-        "decoder": None,
-        "model": {
-            "type": "BPE",
-            "dropout": None,
-            "unk_token": "<unk>" if kind.sentence_piece else None,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
-            "fuse_unk": kind.sentence_piece,
-            "byte_fallback": kind.sentence_piece,
-            "ignore_merges": kind.splitting == "llama-bpe",
-            "vocab": {piece: number for number, piece in enumerate(model.pieces)},
-            "merges": [list(pair) for pair in model.merges],
-        },
-    }
-
-
-# ---- pieces
-
-
-def _byte_pieces(kind: _Kind) -> tuple[list[str], list[tuple[str, str]], list[float]]:
-    """Marks, the 256 letters that stand for bytes, and what merges make of the words letter by letter."""
-    plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
-    letters = [chr(byte) for byte in plain] + [chr(256 + number) for number in range(256 - len(plain))]
-    pieces, merges = [*kind.marks, *letters], []
-    for word in WORDS:
-        if word.isalpha():
-            whole = "Ġ"
-            for letter in word:
-                if whole + letter not in pieces:
-                    pieces.append(whole + letter)
-                    merges.append((whole, letter))
-                whole += letter
-    return pieces, merges, []
-
-
-def _sentence_pieces(kind: _Kind) -> tuple[list[str], list[tuple[str, str]], list[float]]:
-    """Marks, bytes, words with their blank and all their beginnings, and letters; the merges that follow from the scores."""
-    letters = sorted({letter for word in WORDS for letter in word} | {BLANK})
-    starts = [BLANK + word[:length] for word in WORDS for length in range(1, len(word) + 1)]
-    pieces = [*kind.marks, *(f"<0x{byte:02X}>" for byte in range(256)), *dict.fromkeys(starts), *letters]
-    scores = [0.0] * (len(kind.marks) + 256)
-    scores += [-float(number) for number in range(len(pieces) - len(scores))]
-    # A word's beginning of n letters is only made of that of n - 1: one way, at the rank of its score.
-    known = set(pieces)
-    merges = [(piece[:-1], piece[-1]) for piece in dict.fromkeys(starts) if piece[:-1] in known and len(piece) > 1]
-    return pieces, merges, scores
 
 
 # ---- tensors
@@ -260,7 +201,10 @@ def _tensors(family: str, config: dict[str, Any], dice: np.random.Generator) -> 
             "mlp.down_proj.weight": matrix(width, inner),
         }
         if family == "qwen2":
-            layer |= {f"self_attn.{part}_proj.bias": norm(size) for part, size in zip("qkv", (queries, keys, keys))}
+            layer |= {
+                f"self_attn.{part}_proj.bias": norm(size)
+                for part, size in zip("qkv", (queries, keys, keys), strict=True)
+            }
         if family in ("qwen3", "gemma3"):
             layer |= {f"self_attn.{part}_norm.weight": norm(head) for part in "qk"}
         if family == "gemma3":
@@ -306,7 +250,7 @@ def _gguf_tensors(model: TinyModel) -> dict[str, NDArray[np.float32]]:
             part, new = stem, f"{_OUTER_NAMES[stem]}.{ending}"
         if model.family == "gemma3" and "norm" in part:
             matrix = matrix + np.float32(1)
-        if model.family == "llama" and part in ("self_attn.q_proj", "self_attn.k_proj"):
+        if model.family == "llama" and matrix.ndim == 2 and part in ("self_attn.q_proj", "self_attn.k_proj"):
             heads = model.config["num_attention_heads" if "q_proj" in part else "num_key_value_heads"]
             matrix = matrix.reshape(heads, 2, -1, matrix.shape[-1]).swapaxes(1, 2).reshape(matrix.shape)
         tensors[new] = np.ascontiguousarray(matrix)
@@ -316,7 +260,7 @@ def _gguf_tensors(model: TinyModel) -> dict[str, NDArray[np.float32]]:
 
 
 def llama3_factors(config: dict[str, Any]) -> NDArray[np.float32]:
-    """What llama.cpp's converter divides the frequencies by: 1 for fast ones, 8 for slow ones, between them smoothly."""
+    """What llama.cpp's converter divides the frequencies by: fast ones by 1, slow ones by 8, smoothly between."""
     scaling, half = config["rope_scaling"], config["head_dim"] // 2
     low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
     factors = []
