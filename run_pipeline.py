@@ -17,7 +17,6 @@ from gyro.errors import exit_code
 from gyro.files import write_json
 from gyro.pipeline.config import BUILT_IN, load_config
 from gyro.pipeline.pipeline import Pipeline
-from gyro.run.batch import Summary
 from gyro.run.folder import open_run
 from gyro.text.bag import Bag
 
@@ -30,14 +29,14 @@ def run(pipeline: Pipeline) -> int:
     pipeline.make_model()
     pipeline.make_stage_models()
     pipeline.make_bags()
-    summary = pipeline.generate()
+    pipeline.generate()
     pipeline.rescore()
-    report(pipeline, summary)
+    report(pipeline)
     return 1 if any(stage.failed for stage in pipeline.stages) else 0
 
 
-def report(pipeline: Pipeline, summary: Summary) -> None:
-    """Examples, scores of the stages, scores by size, what the search took, and where everything is."""
+def report(pipeline: Pipeline) -> None:
+    """Examples, scores of the stages, scores by size, how the searches went, and where everything is."""
     folder, generated = pipeline.folder, pipeline.generated
     first, last = pipeline.stages[0], pipeline.stages[-1]
     scores = {stage.name: stage.evaluation.to_json() for stage in pipeline.stages}
@@ -53,7 +52,10 @@ def report(pipeline: Pipeline, summary: Summary) -> None:
         failed = f"{stage.failed} of {stage.evaluation.sentences} bags failed: scored as empty" if stage.failed else ""
         print(f"{stage.name:<{width}}  {told}  {failed}".rstrip())
     print(f"\n{first.name}, by size\n", first.evaluation.text(), sep="\n")
-    print(f"\n{summary.text()}\n")
+    for stage in pipeline.stages:
+        if stage.summary.rungs or stage.summary.references:  # a search, or a model that knows what references cost
+            print(f"\n{stage.name}\n", stage.summary.text(), sep="\n")
+    print()
     print(f"lattices       {generated / 'lattices'} (OpenFst binaries; symbols in words.syms)")
     print(f"n-best lists   {generated / 'nbest.txt'} (Moses), nbest.jsonl")
     print(f"best strings   {generated / 'best.txt'}; of the last stage: {last.folder / 'best.txt'}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-NAMES = ("index", "acceptor", "rtn", "search", "batch", "rescoring", "dependency", "mbr", "best_first")
+NAMES = ("index", "acceptor", "rtn", "search", "batch", "rescoring", "dependency", "mbr", "best_first", "neural")
 
 
 def main() -> None:

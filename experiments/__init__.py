@@ -1,6 +1,7 @@
 """Experiments that reproduce the paper's tables and figures; `python -m experiments` runs what is missing.
 
-description  an experiment as its TOML file tells it
+experiment   text, sets of bags, settings and stages: what an experiment is
+description  the same as its TOML file tells it
 stage        the stages of rescoring.stage after the lattices, each tuned on the development set
 laboratory   the steps of an experiment, in order, each skipped when it is done
 estimate     how long the steps that are not done will take

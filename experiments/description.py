@@ -1,8 +1,5 @@
 """An experiment as its TOML file tells it.
 
-Experiment       text, sets of bags, settings of generation, and the stages after it
-SetTable         one set of bags: [sets.NAME], with the file of MT outputs for the same sentences where there is one
-SettingTable     one way to make lattices: [[settings]]
 load_experiment  read a file; every mistake is one clear line
 read_description the same for any kind of experiment
 find_experiments the experiments of a folder by name
@@ -10,131 +7,37 @@ find_experiments the experiments of a folder by name
     title = "…"            of the report
     baseline = "…"         the setting that the others are tested against (default: the first)
     data = "…"             a folder without which the experiment is skipped
-    development = "dev"    the set that parameters are tuned on; the last set is the test set
+    development = "dev"    the set that parameters are tuned on, unless a stage names another; the last is the test set
     sample = 300           bags of each set, drawn with the set's seed
+    gains = [["a", "b"]]   settings and stages without and with something: a table tells what that brings
     [text] [index]         as in the configuration of run_pipeline.py
     [lm]                   memory for estimating the models
     [dependency]           order of the dependency model, and about how many sentences it is estimated on (0: all)
     [generate]             what all settings have in common
+    [sets.NAME]            a set of bags (experiments.experiment)
+    [[settings]]           a way to make lattices (experiments.experiment)
+    [[stages]]             a stage after them (experiments.stage)
 """
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from experiments.experiment import Experiment, MemoryTable, SetTable, Setting, SettingTable, folder_name
 from experiments.stage import TunedStage, to_stage
 from gyro.errors import InputError
-from gyro.notation import from_table, parse_size
-from gyro.pipeline.config import BagsTable, ModelTable, TextTable
+from gyro.notation import from_table
+from gyro.pipeline.config import ModelTable, TextTable
 from gyro.search.settings import Settings
-from rescoring.stage import Stage, stage_kinds
+from rescoring.stage import stage_kinds
 
 Described = TypeVar("Described")
 
-_KEYS = ("title", "baseline", "data", "development", "sample")
+_KEYS = ("title", "baseline", "data", "development", "sample", "gains")
 _TABLES = ("text", "index", "lm", "generate", "sets", "settings", "stages")
-
-
-@dataclass(frozen=True)
-class SetTable(BagsTable):
-    """The bags of one set; `mt` has what MT systems say of the same sentences."""
-
-    mt: str = ""
-
-
-@dataclass(frozen=True)
-class MemoryTable:
-    """Memory for estimating a language model."""
-
-    memory: str = "2G"
-
-    def __post_init__(self) -> None:
-        parse_size(self.memory)
-
-
-@dataclass(frozen=True)
-class SettingTable:
-    """A first-pass model of the order `lm`, the sets it is run on (default: all), and the largest bags it gets."""
-
-    name: str
-    lm: int = 4
-    sets: list[str] = field(default_factory=list)
-    longest: int = 0
-    oracles: bool = False
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting with the values of generation in force."""
-
-    table: SettingTable
-    generate: Settings
-
-    @property
-    def name(self) -> str:
-        return self.table.name
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """All that an experiment is."""
-
-    name: str
-    source: str
-    title: str
-    baseline: str
-    data: str
-    development: str
-    sample: int
-    text: TextTable
-    index: ModelTable
-    lm: MemoryTable
-    sets: Mapping[str, SetTable]
-    settings: tuple[Setting, ...]
-    stages: tuple[TunedStage, ...]
-    estimated: tuple[Stage, ...]  # the stages whose models are estimated on the text
-
-    def with_sample(self, sample: int) -> Experiment:
-        return replace(self, sample=sample)
-
-    @property
-    def parts(self) -> list[Setting | TunedStage]:
-        """All that makes runs, in the order of the file."""
-        return [*self.settings, *self.stages]
-
-    def setting_sets(self, setting: Setting) -> list[str]:
-        """The sets that a setting is run on, in the order of the file."""
-        return [name for name in self.sets if name in (setting.table.sets or self.sets)]
-
-    def stage_sets(self, stage: TunedStage) -> list[str]:
-        """Those of what it is made from; with MT evidence, only where there is some."""
-        before = next(part for part in self.parts if part.name == stage.source)
-        sets = self.setting_sets(before) if isinstance(before, Setting) else self.stage_sets(before)
-        return [name for name in sets if not stage.tuning.needs_mt or self.sets[name].mt]
-
-    def model_orders(self) -> list[int]:
-        """The orders of all KenLM models that are needed."""
-        orders = {setting.table.lm for setting in self.settings}
-        orders |= {order for stage in self.stages for order in stage.tuning.kenlm_orders}
-        return sorted(orders)
-
-    def is_absent(self) -> bool:
-        """Whether the data that it needs is not there."""
-        return bool(self.data) and not Path(self.data).is_dir()
-
-
-def folder_name(name: str) -> str:
-    """A name for a folder.
-
-    >>> folder_name("+ depLM, λ tuned"), folder_name("Algorithm 1 (full)")
-    ('deplm-λ-tuned', 'algorithm-1-full')
-    """
-    return re.sub(r"[^\w.]+", "-", name.lower()).strip("-")
 
 
 def find_experiments(folder: Path, kind: str = "") -> dict[str, Path]:
@@ -214,6 +117,7 @@ def _to_experiment(name: str, source: str, values: Mapping[str, Any]) -> Experim
             for name, kind in stage_kinds().items()
             if kind.model_file and name in {stage.kind for stage in stages}
         ),
+        gains=tuple(_to_pair(each) for each in _list(values, "gains")),
     )
 
 
@@ -228,6 +132,13 @@ def _to_setting(table: Any, common: Mapping[str, Any], number: int) -> Setting:
         raise InputError(f"{place} ({setting.name}): {error}") from error
 
 
+def _to_pair(value: Any) -> tuple[str, str]:
+    match value:
+        case [str() as without, str() as with_it]:
+            return without, with_it
+    raise InputError(f"found {value!r:.60} in gains; a pair of names, without and with, is allowed")
+
+
 def _check(experiment: Experiment) -> None:
     """That names are known where they are used, and told apart where they are given."""
     if experiment.sample < 1:
@@ -239,24 +150,48 @@ def _check(experiment: Experiment) -> None:
         if not folder_name(each.name) or folder_name(each.name) in map(folder_name, known):
             raise InputError(f"found the name {each.name!r} twice or without a letter; each needs one of its own")
         if isinstance(each, Setting):
-            for name in each.table.sets:
-                if name not in experiment.sets:
-                    raise InputError(f"found the set {name!r} of {each.name!r}; {_allowed(experiment.sets)}")
-            if not 1 <= each.table.lm <= 6:
-                raise InputError(f"found lm = {each.table.lm} of {each.name!r}; orders from 1 to 6 are allowed")
-            if each.generate.rule_lengths[1] > experiment.index.order:
-                raise InputError(f"the rules of {each.name!r} need an index of order {each.generate.rule_lengths[1]}")
-        elif each.source not in known:
-            raise InputError(f"found the source {each.source!r} of {each.name!r}; {_allowed(known)} before it")
-        elif experiment.development not in experiment.stage_sets(each):
-            raise InputError(f"{each.name!r} cannot be tuned: {experiment.development!r} is not among its sets")
+            _check_setting(experiment, each)
+        else:
+            _check_stage(experiment, each, known)
         known.append(each.name)
     if experiment.baseline not in known:
         raise InputError(f"found the baseline {experiment.baseline!r}; {_allowed(known)}")
+    for name in (name for pair in experiment.gains for name in pair):
+        if name not in known:
+            raise InputError(f"found {name!r} in gains; {_allowed(known)}")
+
+
+def _check_setting(experiment: Experiment, setting: Setting) -> None:
+    for name in setting.table.sets:
+        if name not in experiment.sets:
+            raise InputError(f"found the set {name!r} of {setting.name!r}; {_allowed(experiment.sets)}")
+    if not 1 <= setting.table.lm <= 6:
+        raise InputError(f"found lm = {setting.table.lm} of {setting.name!r}; orders from 1 to 6 are allowed")
+    if setting.generate.rule_lengths[1] > experiment.index.order:
+        raise InputError(f"the rules of {setting.name!r} need an index of order {setting.generate.rule_lengths[1]}")
+
+
+def _check_stage(experiment: Experiment, stage: TunedStage, known: list[str]) -> None:
+    """`known` are the names of the parts before it."""
+    if stage.source not in known:
+        raise InputError(f"found the source {stage.source!r} of {stage.name!r}; {_allowed(known)} before it")
+    sets, development = experiment.source_sets(stage), experiment.development_of(stage)
+    for name in stage.table.sets:
+        if name not in sets:
+            raise InputError(f"found the set {name!r} of {stage.name!r}; {_allowed(sets)}, those of its source")
+    if stage.table.values_of:
+        alike = [each.name for each in experiment.stages if each.kind == stage.kind and each.name in known]
+        if stage.table.values_of not in alike:
+            found = f"found values_of = {stage.table.values_of!r} of {stage.name!r}"
+            raise InputError(f"{found}; {_allowed(alike)}, the stages of its kind before it")
+    elif development not in experiment.sets:
+        raise InputError(f"found the development set {development!r} of {stage.name!r}; {_allowed(experiment.sets)}")
+    elif experiment.is_tuned(stage) and development not in sets:
+        raise InputError(f"{stage.name!r} cannot be tuned: {development!r} is not among its sets")
 
 
 def _allowed(names: Any) -> str:
-    return f"allowed are {', '.join(map(repr, names))}"
+    return f"allowed are {', '.join(map(repr, names)) or 'none'}"
 
 
 def _as_table(value: Any, place: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from experiments.description import Experiment, Setting, folder_name
+from experiments.experiment import Experiment, Setting, folder_name
 from experiments.stage import TunedStage
 from gyro.errors import InputError
 from gyro.files import read_json, write_json, write_text
@@ -74,7 +74,15 @@ class Laboratory:
         return self.folder / set_name / folder_name(name)
 
     def tuned_file(self, stage: TunedStage) -> Path:
+        """What tuning found for a stage that is tuned."""
         return self.folder / "tuned" / f"{folder_name(stage.name)}.json"
+
+    def values(self, stage: TunedStage) -> dict[str, Any] | None:
+        """The values of a stage: known beforehand, or found for it or another one; None before they are."""
+        tuned = self.experiment.values_of(stage)
+        if (known := tuned.tuning.known()) is not None:
+            return known
+        return read_json(path) if (path := self.tuned_file(tuned)).exists() else None
 
     def bags_file(self, set_name: str) -> Path:
         return self.folder / set_name / "bags.jsonl"
@@ -132,11 +140,13 @@ class Laboratory:
     def _stage_steps(self) -> Iterator[Step]:
         experiment = self.experiment
         for stage in experiment.stages:
-            count = partial(self._count, experiment.development, self._longest(stage))
-            tuning = partial(self._tune, stage)
-            yield Step(f"{stage.name}, tuning", f"tuning {stage.kind}", self.tuned_file(stage), count, tuning)
+            longest = experiment.first_setting(stage).table.longest
+            if experiment.is_tuned(stage):
+                count = partial(self._count, experiment.development_of(stage), longest)
+                target, work = self.tuned_file(stage), partial(self._tune, stage)
+                yield Step(f"{stage.name}, tuning", f"tuning {stage.kind}", target, count, work)
             for name in experiment.stage_sets(stage):
-                count = partial(self._count, name, self._longest(stage))
+                count = partial(self._count, name, longest)
                 folder = self.run_folder(name, stage.name)
                 yield Step(f"{stage.name}, {name}", stage.kind, folder, count, partial(self._run_stage, stage, name))
                 yield from self._oracle_steps(stage.table.oracles, stage.name, name, count)
@@ -161,13 +171,14 @@ class Laboratory:
         _drop_oracles(folder, setting.table.oracles)
 
     def _tune(self, stage: TunedStage) -> None:
-        lattices, target = self.run_folder(self.experiment.development, stage.source), self.tuned_file(stage)
+        set_name = self.experiment.development_of(stage)
+        lattices, target = self.run_folder(set_name, stage.source), self.tuned_file(stage)
         if not RunFolder(lattices).is_finished:
             return
         development = Development(
             lattices=lattices,
             references=[bag.reference or () for bag in open_run(lattices).bags],
-            place=self._place(self.experiment.development),
+            place=self._place(stage, set_name),
             folder=self.folder / "tuned" / folder_name(stage.name),
             options=self._batch(),
         )
@@ -177,16 +188,19 @@ class Laboratory:
             write_json(target, {**tuned.values, "bleu": round(tuned.bleu, 2)})
 
         facts: dict[str, Any] = {"stage": repr(stage), "lattices": open_lattices(lattices).signature}
-        if stage.tuning.needs_mt and (evidence := self._place(self.experiment.development).mt):
+        if stage.tuning.needs_mt and (evidence := development.place.mt):
             facts["mt"] = [fingerprint(Path(file)) for file in evidence.files]
         make_once(f"{stage.name}, tuning", target, facts, make)
 
     def _run_stage(self, stage: TunedStage, set_name: str) -> None:
-        lattices, place = self.run_folder(set_name, stage.source), self._place(set_name)
-        if self.tuned_file(stage).exists() and RunFolder(lattices).is_finished:
+        lattices, place, values = (
+            self.run_folder(set_name, stage.source),
+            self._place(stage, set_name),
+            self.values(stage),
+        )
+        if values is not None and RunFolder(lattices).is_finished:
             folder = self.run_folder(set_name, stage.name)
-            chosen = stage.tuning.stage(read_json(self.tuned_file(stage)), place)
-            run_stage(chosen, open_lattices(lattices), folder, place=place, **self._batch())
+            run_stage(stage.tuning.stage(values, place), open_lattices(lattices), folder, place=place, **self._batch())
             _drop_oracles(folder, stage.table.oracles)
 
     def _find_oracles(self, folder: Path) -> None:
@@ -208,10 +222,11 @@ class Laboratory:
     def _batch(self) -> dict[str, Any]:
         return {"jobs": self.jobs, "nbest": NBEST, "overwrite": True}
 
-    def _place(self, set_name: str) -> Place:
+    def _place(self, stage: TunedStage, set_name: str) -> Place:
         file, normalisation = self.experiment.sets[set_name].mt, self.experiment.text.normalisation
         mt = EvidenceFiles((file,), normalisation, by="id") if file else None
-        return Place(OwnModels(self.shared / "index", self.models), self.shared, mt=mt)
+        first_pass = f"kenlm:{self.experiment.first_setting(stage).table.lm}"
+        return Place(OwnModels(self.shared / "index", self.models), self.shared, first_pass, mt)
 
     def _pipeline(self, set_name: str, order: int = 4) -> Pipeline:
         """A pipeline for text, models and bags; all pipelines of an experiment have the same text and index."""
@@ -229,13 +244,6 @@ class Laboratory:
         pipeline.bags = self.bags_file(set_name)
         pipeline.model = self.shared / f"{order}-gram.lm"
         return pipeline
-
-    def _longest(self, stage: TunedStage) -> int:
-        """The largest bags of the setting that the stage goes back to."""
-        source = stage.source
-        for earlier in reversed(self.experiment.stages):
-            source = earlier.source if earlier.name == source else source
-        return next(s.table.longest for s in self.experiment.settings if s.name == source)
 
     def _count(self, set_name: str, longest: int) -> int:
         """The bags of a set; before it is made, about as many as there will be."""

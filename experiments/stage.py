@@ -1,13 +1,13 @@
 """A stage of an experiment: one of rescoring.stage, whose parameters are tuned on the development set.
 
 TunedStage  its name, what it starts from, and what is tried
-to_stage    from an entry of [[stages]]: name, kind, source, oracles, and the keys of the kind's tuning
+to_stage    from an entry of [[stages]]: the keys of StageTable, and those of the kind's tuning
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gyro.errors import InputError
@@ -17,12 +17,19 @@ from rescoring.stage import Tuning, stage_kinds
 
 @dataclass(frozen=True)
 class StageTable:
-    """What stages of all kinds have."""
+    """What stages of all kinds have: a name, and the name of the part whose lattices it starts from.
+
+    It is run on all sets of its source, or on the `sets` that are named; it is tuned on the experiment's development
+    set, or on its own, unless it takes the values of another stage of its kind.
+    """
 
     name: str
     kind: str
     source: str
     oracles: bool = False
+    sets: list[str] = field(default_factory=list)
+    development: str = ""
+    values_of: str = ""
 
 
 @dataclass(frozen=True)

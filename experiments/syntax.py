@@ -23,7 +23,7 @@ from comparison.best_first.model import TAGGER, BestFirstModel, ModelSettings, l
 from comparison.best_first.system import BestFirstSystem, GenerationSettings
 from comparison.best_first.training import DevScore, Iteration, read_history, train
 from comparison.best_first.treebank import ccg_training, dependency_training
-from experiments.description import folder_name
+from experiments.experiment import folder_name
 from experiments.laboratory import Step
 from experiments.syntax_description import Decode, GyroTable, LearnerTable, SyntaxExperiment
 from grammars.annotation import Annotation, TreebankSentence, likely_categories, read_treebank, sentence_to_bag

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from comparison.best_first.model import ModelSettings
-from experiments.description import folder_name, read_description
+from experiments.description import read_description
+from experiments.experiment import folder_name
 from gyro.errors import InputError
 from gyro.notation import from_table, parse_size
 from gyro.search.settings import Settings

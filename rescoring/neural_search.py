@@ -35,6 +35,7 @@ Costs = NDArray[np.float64]
 
 DECISION_SHARE = 4  # a quarter of the budget at most is kept for exact costs
 DIGITS = 3  # of neural costs
+MOST_RANKED = 100_000  # orders of 250 tokens: 200 MB
 
 
 class Scored(Protocol):
@@ -90,6 +91,8 @@ class SearchSettings:
         for name in ("noise", "guide_share", "margin", "seed"):
             if not 0 <= getattr(self, name) < np.inf:
                 raise InputError(f"found a {name} of {getattr(self, name)}; a number from 0 is allowed")
+        if self.ranked > MOST_RANKED:
+            raise InputError(f"found {self.ranked} swaps to be ranked; at most {MOST_RANKED:,} are allowed")
         if not 0 < self.weight < np.inf:
             raise InputError(f"found a neural weight of {self.weight}; a number above 0 is allowed")
 
@@ -107,7 +110,10 @@ class ScoredOrder:
 
 @dataclass(frozen=True)
 class FoundOrders:
-    """All orders scored, the best first; `start_cost` and `end_cost` are exact totals of the best ones."""
+    """All orders scored, the best first; `start_cost` and `end_cost` are the exact totals of the best start and of all.
+
+    `expanded` says how many orders gave rise to others, and `computed` how many tokens the model computed.
+    """
 
     orders: tuple[ScoredOrder, ...]
     start_cost: float
@@ -205,22 +211,20 @@ class _Search:
     def result(self) -> FoundOrders:
         """Decide the best orders, and put them before the others."""
         decided = self._decide()
-        numbers = np.array(sorted(decided), np.int64)
-        exact = np.array([decided[number] for number in numbers.tolist()])
-        totals = self.ngram[numbers] + self.settings.weight * exact
-        starts = np.array([self.orders[number] in set(self.starts) for number in numbers.tolist()])
-        neural = self._corrected(float(np.mean(exact - self.fast[numbers])), float(totals.max()))
+        numbers = list(decided)
+        exact = np.array([decided[number] for number in numbers])
+        worst = float((self.ngram[numbers] + self.settings.weight * exact).max())
+        neural = self._corrected(float(np.mean(exact - self.fast[numbers])), worst)
         neural[numbers] = exact
+        totals = self.ngram + self.settings.weight * neural
+        columns = (self.orders, neural.tolist(), self.ngram.tolist(), totals.tolist())
         found = [
-            ScoredOrder(order, cost, ngram, ngram + self.settings.weight * cost, number in decided)
-            for number, (order, cost, ngram) in enumerate(
-                zip(self.orders, neural.tolist(), self.ngram.tolist(), strict=True)
-            )
+            ScoredOrder(*order, decided=number in decided) for number, order in enumerate(zip(*columns, strict=True))
         ]
-        found.sort(key=lambda order: (order.total, not order.decided, order.words))
-        return FoundOrders(
-            tuple(found), float(totals[starts].min()), float(totals.min()), int(self.expanded.sum()), self.computed
-        )
+        found.sort(key=lambda order: (order.total, order.words))
+        known = set(self.starts)
+        start = next(order for order in found if order.decided and order.words in known)
+        return FoundOrders(tuple(found), start.total, found[0].total, int(self.expanded.sum()), self.computed)
 
     # ---- scoring
 

@@ -1,12 +1,9 @@
 """The stage neural: strings with the cost of a pretrained model besides, and a search for orders that it likes better.
 
-NeuralStage    a model, its weight, and the budget of the search; in a pipeline the table [neural]
-NeuralTuning   λ by an exact line search
-NeuralOutcome  what the search did, and what the reference would have cost
-
-Without a budget the strings of the n-best list get new costs: old + λ · neural. With one, the list is where a search
-begins (rescoring.neural_search), and the cost of a string is that of an n-gram model, the guide, + λ · neural: that is
-known of every order, also of those that no lattice has.
+NeuralStage   a model, its weight, and the budget of the search; in a pipeline the table [neural]
+NeuralTuning  λ by an exact line search
+ReadyNeural   the stage with its models open (rescoring.neural does the work on a lattice)
+add_model_arguments   the options that name the model and ask for a search
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,142 +20,53 @@ from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import NbestEntry
 from gyro.run.folder import open_run
-from gyro.run.outcome import Ordering, Outcome
+from gyro.run.outcome import Ordering
 from gyro.text.bag import Bag
 from lm.loading import load_language_model
 from lm.model import LanguageModel
 from rescoring.dependency_stage import LEAST_LAMBDA, known_features
 from rescoring.nbest_lists import NbestLists
-from rescoring.neural_search import DIGITS, FoundOrders, SearchSettings, search_orders
-from rescoring.ngram import lattice_costs
+from rescoring.neural import (
+    FEATURE,
+    Before,
+    NeuralOutcome,
+    NeuralRescorer,
+    NeuralSearcher,
+    check_neural_model,
+    open_neural_model,
+)
 from rescoring.source import FIRST_PASS, LatticeSource, open_lattices
 from rescoring.stage import Columns, Development, Place, Stage, Tuned, Tuning, run_stage
 from rescoring.tuning import line_search
 
-if TYPE_CHECKING:
-    from lm.neural.model import NeuralModel
+__all__ = ["NeuralOutcome", "NeuralStage", "NeuralTuning", "ReadyNeural", "add_model_arguments"]
 
-FEATURE = "NEURAL"
-GUIDE = "LM"  # the column of the guide, as first passes have it
 WEIGHT = 2.5
-TOKENS_A_WORD = 500  # of a search, by default
-
-
-class NeuralOutcome(Outcome):
-    """What came of a bag under the neural model; nothing of it is proved.
-
-    `reference_cost` is what the reference would have cost: where it is below the cost, the search has erred, and where it
-    is above, the model prefers another order. `start_cost` is the best of the n-best list; `scored`, `expanded` and
-    `computed` count strings and the pieces that went through the model.
-    """
-
-    reference_cost: float | None = None
-    start_cost: float | None = None
-    scored: int | None = None
-    expanded: int | None = None
-    computed: int | None = None
+PIECES_A_WORD = 500  # of a search, by default
 
 
 class ReadyNeural:
-    """An open model with its weight, for the `nbest` cheapest strings of each lattice of a source.
+    """A rescorer, or a searcher, for the `nbest` cheapest strings of each lattice of a source."""
 
-    Strings keep the features that they have in the source's n-best lists; the others have their cost in the lattice.
-    """
-
-    def __init__(self, source: LatticeSource, model: NeuralModel, weight: float, nbest: int) -> None:
+    def __init__(self, source: LatticeSource, rescorer: NeuralRescorer, nbest: int) -> None:
         self.most_strings = nbest
-        self.weight = weight
-        self.settings: dict[str, Any] = {
-            "command": "rescore",
-            "neural_model": model.signature,
-            "weight": weight,
-            "strings": nbest,
-        }
-        self.model = model
+        self.settings = {"command": "rescore", **rescorer.settings, "strings": nbest}
+        self._rescorer = rescorer
         self._ids = [item.id for item in source]
         self._known = known_features(source.path)
-        model.load()
 
     def verify(self) -> None:
-        """The signature of the model is a hash of its contents."""
+        self._rescorer.verify()
 
     def title(self, before: str) -> str:
-        return f"{before} + neural LM"
+        return self._rescorer.title(before)
 
     def rescore(self, number: int, bag: Bag, lattice: Lattice) -> Ordering:
-        strings = lattice.nbest(self.most_strings)
-        costs, computed = self.model.count_costs([string.tokens for string in strings])
-        new = [
-            Hypothesis(s.tokens, s.cost + self.weight * float(cost)) for s, cost in zip(strings, costs, strict=True)
-        ]
-        rescored = Lattice.from_strings(lattice.words, new)
-        facts: dict[str, Any] = {"strings": len(new), "computed": computed}
-        if bag.reference is not None and (cost := self._reference_cost(bag.reference, lattice)) is not None:
-            facts["reference_cost"] = cost
-        return Ordering(rescored, NeuralOutcome.ordered(bag, rescored.best().cost, proved=False, **facts))
+        return self._rescorer.rescore(bag, lattice, self.most_strings)
 
     def features(self, number: int, lattice: Lattice, hypotheses: Sequence[Hypothesis]) -> Columns:
-        strings = [hypothesis.tokens for hypothesis in hypotheses]
-        before = lattice_costs(lattice, strings)
-        # What the rescoring has added, rather than a second look; the costs of lattices have six digits or so.
-        added = [round((h.cost - float(cost)) / self.weight, DIGITS) for h, cost in zip(hypotheses, before, strict=True)]
-        others = self._known.get(self._ids[number], {})
-        return [
-            {**others.get(tokens, {FIRST_PASS: 0.0 - float(cost)}), FEATURE: 0.0 - neural}
-            for tokens, cost, neural in zip(strings, before, added, strict=True)
-        ]
-
-    def _reference_cost(self, reference: tuple[str, ...], lattice: Lattice) -> float | None:
-        """What it would cost; None where the lattice, whose costs these are, does not have it."""
-        cost = float(lattice_costs(lattice, [reference])[0])
-        if not np.isfinite(cost):
-            return None
-        return round(cost + self.weight * float(self.model.costs([reference])[0]), 4)
-
-
-class ReadySearch(ReadyNeural):
-    """The same with a search that begins at these strings, under the model and its guide."""
-
-    def __init__(
-        self, source: LatticeSource, model: NeuralModel, weight: float, nbest: int, guide: LanguageModel, budget: int
-    ) -> None:
-        super().__init__(source, model, weight, nbest)
-        self.guide = guide
-        self.budget = budget
-        self.settings |= {"guide": guide.signature, "budget": budget}
-        self._search(Bag(("a", "b", "c")), [("a", "b", "c")])  # loads compiled code
-
-    def verify(self) -> None:
-        self.guide.verify()
-
-    def title(self, before: str) -> str:
-        return f"{before} + neural search"
-
-    def rescore(self, number: int, bag: Bag, lattice: Lattice) -> Ordering:
-        strings = [string.tokens for string in lattice.nbest(self.most_strings)]
-        bag = bag if len(bag) else Bag(strings[0], id=bag.id)  # lattices of other tools come without their bags
-        found = self._search(bag, strings)
-        new = [Hypothesis(tuple(bag.words[word] for word in order.words), order.total) for order in found.orders]
-        searched = Lattice.from_strings(bag.words, new)
-        facts: dict[str, Any] = {"start_cost": round(found.start_cost, 4), "scored": found.scored}
-        facts |= {"expanded": found.expanded, "computed": found.computed}
-        if bag.reference is not None:
-            cost = self.guide.score(bag.reference) + self.weight * float(self.model.costs([bag.reference])[0])
-            facts["reference_cost"] = round(cost, 4)
-        return Ordering(searched, NeuralOutcome.ordered(bag, searched.best().cost, proved=False, **facts))
-
-    def features(self, number: int, lattice: Lattice, hypotheses: Sequence[Hypothesis]) -> Columns:
-        guided = [self.guide.score(hypothesis.tokens) for hypothesis in hypotheses]
-        return [
-            {GUIDE: 0.0 - cost, FEATURE: 0.0 - round((hypothesis.cost - cost) / self.weight, DIGITS)}
-            for hypothesis, cost in zip(hypotheses, guided, strict=True)
-        ]
-
-    def _search(self, bag: Bag, strings: Sequence[tuple[str, ...]]) -> FoundOrders:
-        number = {word: place for place, word in enumerate(bag.words)}
-        starts = [[number[token] for token in string] for string in strings]
-        settings = SearchSettings(budget=self.budget * len(bag), weight=self.weight)
-        return search_orders(self.model.scorer(bag.words), self.guide.acceptor(bag.words), starts, settings)
+        known = self._known.get(self._ids[number], {})
+        return self._rescorer.columns(hypotheses, lambda: Before(lattice, known))
 
 
 @dataclass(frozen=True)
@@ -173,6 +81,9 @@ class NeuralTuning(Tuning):
     fixed: bool = False
 
     bag_seconds = 2.0
+
+    def known(self) -> dict[str, Any] | None:
+        return {"weight": self.start} if self.fixed else None
 
     def tune(self, development: Development) -> Tuned:
         """The λ with the best BLEU of all; one that does not help is LEAST_LAMBDA."""
@@ -227,40 +138,30 @@ class NeuralStage(Stage):
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        group = parser.add_argument_group("a neural model, for n-best strings, instead of --lm")
-        group.add_argument(
-            "--neural",
-            metavar="MODEL",
-            help=f"a GGUF file, a Hugging Face folder, or default; takes one --weight (default {WEIGHT:g})",
-        )
-        group.add_argument(
-            "--search",
-            type=int,
-            nargs="?",
-            const=TOKENS_A_WORD,
-            default=0,
-            metavar="BUDGET",
-            help=f"search for better orders: BUDGET pieces computed for each word of a bag (default {TOKENS_A_WORD})",
-        )
+        group = parser.add_argument_group(f"a neural model, for n-best strings, instead of --lm; --weight {WEIGHT:g}")
+        add_model_arguments(group)
         group.add_argument(
             "--guide",
-            default=os.environ.get("GYRO_LM", ""),
             metavar="LM",
-            help="with --search: the n-gram model beside it, as a rule that of the first pass (or the variable GYRO_LM)",
+            help="with --search: the n-gram model beside it, as a rule the first pass' own (or the variable GYRO_LM)",
         )
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Self | None:
+        budget, guide = arguments.search or 0, arguments.guide or ""
         if not arguments.neural:
-            if arguments.search:
-                raise InputError("--search goes with --neural")
+            if arguments.search is not None or guide:
+                raise InputError(f"found {'--guide' if guide else '--search'}, which goes with --neural MODEL")
             return None
+        if guide and not budget:
+            raise InputError("found --guide, which goes with --search; n-best strings keep the costs that they have")
         if len(arguments.weight) > 1:
             raise InputError(f"found {len(arguments.weight)} weights; --neural takes one --weight λ")
         if arguments.add or arguments.beta is not None:
             raise InputError("--add and --beta go with --lm; the neural model always adds, to n-best strings")
         weight = arguments.weight[0] if arguments.weight else WEIGHT
-        return cls(arguments.neural, weight, arguments.nbest, arguments.search, arguments.guide)
+        guide = guide or os.environ.get("GYRO_LM", "")
+        return cls(arguments.neural, weight, arguments.nbest, budget, guide if budget else "")
 
     @classmethod
     def owns(cls, feature: str) -> bool:
@@ -268,14 +169,40 @@ class NeuralStage(Stage):
 
     @classmethod
     def weights_to_table(cls, weights: Mapping[str, float]) -> dict[str, Any]:
-        return {"weight": weights[FEATURE]} if FEATURE in weights else {}
+        """A weight that is not above 0 says that the model does not help."""
+        return {"weight": max(LEAST_LAMBDA, weights[FEATURE])} if FEATURE in weights else {}
+
+    def check(self) -> None:
+        check_neural_model(self.model)
+
+    def rescorer(self, guide: LanguageModel | None = None) -> NeuralRescorer:
+        """What does the work on a lattice; a search needs the n-gram model beside it."""
+        if not self.budget:
+            return NeuralRescorer(open_neural_model(self.model), self.weight)
+        if guide is None:
+            raise InputError("a search needs the n-gram model beside the neural one: --guide LM, or the variable GYRO_LM")
+        return NeuralSearcher(open_neural_model(self.model), self.weight, guide, self.budget)
 
     def ready(self, source: LatticeSource, place: Place) -> ReadyNeural:
-        from lm.neural.model import load_neural_model  # only here: its packages are an extra, and heavy
+        name = self.budget and (self.guide or place.first_pass)
+        guide = load_language_model(name, place.own) if name else None
+        return ReadyNeural(source, self.rescorer(guide), self.nbest)
 
-        if not self.budget:
-            return ReadyNeural(source, load_neural_model(self.model), self.weight, self.nbest)
-        if not (name := self.guide or place.first_pass):
-            raise InputError("a search needs the n-gram model beside the neural one: --guide MODEL")
-        guide = load_language_model(name, place.own)
-        return ReadySearch(source, load_neural_model(self.model), self.weight, self.nbest, guide, self.budget)
+
+def add_model_arguments(group: argparse._ArgumentGroup) -> None:
+    """The options that name the model and ask for a search."""
+    group.add_argument(
+        "--neural",
+        default="",
+        metavar="MODEL",
+        help="a GGUF file, a Hugging Face folder, or the word default for the embedded model (gyro neural --install)",
+    )
+    group.add_argument(
+        "--search",
+        type=int,
+        nargs="?",
+        const=PIECES_A_WORD,
+        metavar="BUDGET",
+        help="go on from these strings to better orders, which is not proved; BUDGET is what the model may compute, in "
+        f"pieces for each word of a bag ({PIECES_A_WORD} where none is given)",
+    )

@@ -137,6 +137,9 @@ class Stage(ABC):
         """The runs that a pipeline makes of it, with their folders."""
         return [(self.folder, self)]
 
+    def check(self) -> None:
+        """See that what it needs and cannot make is there: packages, models of others. Before any work begins."""
+
     def estimate(self, text: TextWork) -> None:
         """Estimate the model that it needs on the text of a pipeline."""
 
@@ -182,6 +185,10 @@ class Tuning(ABC):
     def kenlm_orders(self) -> list[int]:
         """The orders of the KenLM models that it names."""
         return []
+
+    def known(self) -> dict[str, Any] | None:
+        """The values, where there is nothing to be tuned."""
+        return None
 
     @abstractmethod
     def tune(self, development: Development) -> Tuned:

@@ -22,14 +22,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beta", type=float, metavar="β", help="drop what is not within β nats of the new best (default: keep all)"
     )
-    add_batch_arguments(parser, "length of n-best lists; with --dependency-lm the strings that are parsed")
+    add_batch_arguments(
+        parser, "length of n-best lists; with --dependency-lm and --neural the strings that these models see"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     kinds = _kinds()
     chosen = [stage for kind in kinds if (stage := kind.from_arguments(arguments)) is not None]
     if len(chosen) != 1:
-        raise InputError(f"gyro rescore takes {', or '.join(kind.usage for kind in kinds)}")
+        found = "found " + " and ".join(stage.usage for stage in chosen) + "; " if chosen else ""
+        raise InputError(f"{found}gyro rescore takes {', or '.join(kind.usage for kind in kinds)}")
     source = open_source(arguments.lattices, arguments.range, arguments.marks)
     summary = run_stage(chosen[0], source, arguments.output, **batch_options(arguments))
     print(summary.text())

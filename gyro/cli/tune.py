@@ -103,10 +103,13 @@ def _weights_to_tables(weights: Mapping[str, float], settings: Mapping[str, Any]
         raise InputError("all n-gram models have the weight 0; that is no configuration")
     tables: Tables = {}
     if "PHRASES" in weights:
-        from grammars.phrase.closure import parse_phrase_costs
+        factor = max(0.0, weights["PHRASES"] / whole)
+        if "phrase_cost" in settings:
+            from grammars.phrase.closure import parse_phrase_costs
 
-        costs = parse_phrase_costs(settings["phrase_cost"]).times(max(0.0, weights["PHRASES"] / whole))
-        tables["generate"] = {"phrase_cost": str(costs)}
+            tables["generate"] = {"phrase_cost": str(parse_phrase_costs(settings["phrase_cost"]).times(factor))}
+        else:  # a later stage kept the column, but does not know what it was made with
+            print(f"# [generate] phrase_cost: that of the first pass times {factor:.4f}")
     for kind in kinds.values():
         owned = {name: round(weight / whole, 6) for name, weight in weights.items() if kind.owns(name)}
         if table := kind.weights_to_table(owned):

@@ -55,6 +55,8 @@ algorithm = "exact"
 rules = "1-5"
 phrase_cost = "phrase=1.0"
 beta = 5.0
+max_tokens = 0    # bags are ordered whole: who has a bag alone cannot cut it
+steps = 300       # million, half a second: the neural model goes on from there
 
 # Stages after the first pass: each is left out with its table.
 
@@ -68,8 +70,18 @@ sentences = 16000
 weight = 0.3
 nbest = 50
 
+# A pretrained model, and a search for the orders that it likes best; `gyro neural --install` gets it. The budget is
+# what it may compute for each word of a bag: 120 pieces take a second or two a bag, 500 bring a little more.
+[neural]
+model = "default"
+weight = 2.5
+nbest = 50
+budget = 120
+
+# The costs are now those of the 4-gram model and 2.5 times the neural ones, so the scale of the posteriors is small.
 [mbr]
-scale = 0.4
+scale = 0.1
+prune = 30.0
 """
 
 

@@ -39,16 +39,21 @@ SPLIT = Normalisation("none", False)  # of the run's own text file, whose tokens
 
 
 class Scored(NamedTuple):
-    """A stage's name, its run folder, the scores of its best strings, and whether it has whole lattices.
-
-    `failed` counts the bags without an order, whose strings are scored as empty.
-    """
+    """A stage's name, how its run went, the scores of its best strings, and whether it has whole lattices."""
 
     name: str
-    folder: Path
+    summary: Summary
     evaluation: Evaluation
     gives_lattices: bool
-    failed: int
+
+    @property
+    def folder(self) -> Path:
+        return self.summary.folder
+
+    @property
+    def failed(self) -> int:
+        """The bags without an order, whose strings are scored as empty."""
+        return self.summary.failed
 
 
 class Pipeline:
@@ -71,6 +76,8 @@ class Pipeline:
         for name in (*self.config.text.files, *self.config.bags.references):
             if not is_embedded(name) and not Path(name).is_file():
                 raise InputError("no such file", path=name)
+        for stage in self.config.stages.values():
+            stage.check()
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(self.folder / "config.toml", self.config.source)
 
@@ -164,7 +171,7 @@ class Pipeline:
         run = open_run(summary.folder)
         references = [bag.reference or () for bag in run.bags]
         scores = evaluate([line.split() for line in run.best()], references)
-        self.stages.append(Scored(name, summary.folder, scores, gives_lattices, summary.failed))
+        self.stages.append(Scored(name, summary, scores, gives_lattices))
 
     def _sources(self, names: Sequence[str]) -> list[Path]:
         return [write_embedded(n, self.folder / "text") if is_embedded(n) else Path(n) for n in names]

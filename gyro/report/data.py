@@ -20,6 +20,7 @@ import numpy as np
 
 from gyro.errors import InputError
 from gyro.files import parse_object, read_json
+from gyro.report.model_costs import BagCosts, read_costs
 from gyro.run.folder import Entry, Run, open_run
 from gyro.run.outcome import Outcome
 from gyro.score.bleu import sentence_bleu
@@ -76,6 +77,11 @@ class Member:
         if self.statistics is None:
             return np.zeros(len(self.outputs))
         return sentence_bleu(self.statistics.by_metric["bleu"])
+
+    @cached_property
+    def costs(self) -> list[BagCosts | None]:
+        """What the models say of each output and its reference; an empty list without a neural model."""
+        return [] if self.run is None else read_costs(self.run, self.outputs)
 
     def lm_order(self) -> int | None:
         """The order of the language model, where the settings tell it."""

@@ -2,6 +2,7 @@
 
 examples     the articles of a group of systems, with controls to sort and filter them
 mark_output  one output as HTML: moved phrases, words that are not in the reference, and missing ones marked
+cost_text    what a string costs, and what that is made of
 choose       which bags are shown
 
 examples.html has their HTML.
@@ -17,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gyro.lattice.lattice import Hypothesis
-from gyro.report.data import Group
+from gyro.report.data import Group, Member
 from gyro.report.figures import Key
 from gyro.report.lattice import draw_orders
 from gyro.report.markup import Markup, part
+from gyro.report.model_costs import UNKNOWN, Costs
 from gyro.report.tables import system_key
 from gyro.score.evaluation import size_classes
 from gyro.score.word_order import common_sequence
@@ -41,6 +43,15 @@ class Piece(NamedTuple):
     place: int
 
 
+class _Told(NamedTuple):
+    """What a system's models say: the cost of its output, of the reference, and which is cheaper ("" where unknown)."""
+
+    system: str
+    output: str
+    reference: str
+    verdict: str
+
+
 class _Output(NamedTuple):
     """An output and the systems that gave it; without a reference it has neither marks nor a score."""
 
@@ -49,6 +60,7 @@ class _Output(NamedTuple):
     marked: Markup | None
     score: str
     is_exact: bool
+    costs: list[_Told]
 
 
 class _Drawing(NamedTuple):
@@ -91,6 +103,7 @@ def examples(group: Group, number: int, most: int, sizes: Sequence[int], colours
         key=f"examples-{number}",
         is_crowded=len(group.members) > MOST_BESIDE,
         is_compared=len(group.members) > 1,
+        has_costs=any(any(member.costs) for member in group.members),
         sorts=_sorts(group),
         size_classes=[name for name, rows in classes.items() if rows[chosen].any()],
         examples=shown,
@@ -161,7 +174,8 @@ def _example(group: Group, bag: int, size: str, drawing: _Drawing | None, colour
         names = [group.members[place].name for place in places]
         marked = mark_output(words, reference) if reference is not None else None
         systems = [(name, system_key(name, colours)) for name in names]
-        outputs.append(_Output(systems, words, marked, f"{scores[places[0]]:.1f}", words == reference))
+        costs = [told for place in places if (told := _told(group.members[place], bag)) is not None]
+        outputs.append(_Output(systems, words, marked, f"{scores[places[0]]:.1f}", words == reference, costs))
     return _Example(
         number=bag,
         id=group.bags[bag].id,
@@ -173,6 +187,33 @@ def _example(group: Group, bag: int, size: str, drawing: _Drawing | None, colour
         reasons=_reasons(group, bag),
         drawing=drawing,
     )
+
+
+def _told(member: Member, bag: int) -> _Told | None:
+    """None for a system without a neural model."""
+    costs = member.costs[bag] if member.costs else None
+    if costs is None:
+        return None
+    verdict = costs.verdict()
+    return _Told(
+        member.name,
+        cost_text(costs.output),
+        "" if costs.is_same else cost_text(costs.reference),
+        "" if verdict == UNKNOWN or costs.is_same else verdict,
+    )
+
+
+def cost_text(costs: Costs) -> str:
+    """A cost and what it is made of, as far as that is known.
+
+    >>> cost_text(Costs(60.0, 20.0, 2.5)), cost_text(Costs(60.0, None, 2.5)), cost_text(Costs(None, 20.0, 2.5))
+    ('60.0 = 10.0 + 2.5 · 20.0', '60.0', 'neural 20.0')
+    """
+    if costs.whole is None:
+        return "" if costs.neural is None else f"neural {costs.neural:.1f}"
+    if costs.before is None or costs.neural is None:
+        return f"{costs.whole:.1f}"
+    return f"{costs.whole:.1f} = {costs.before:.1f} + {costs.weight:g} · {costs.neural:.1f}"
 
 
 def _reasons(group: Group, bag: int) -> list[str]:

@@ -3,6 +3,7 @@
 line_chart  series over named classes, with a linear or logarithmic height
 bar_chart   groups of bars over named classes
 share_bars  a bar a row, divided into shares
+draw_mark   one point of a series
 Figure      what they give: a drawing, and as `to_html` a figure with its legend and its numbers as a table
 Axes        the classes, the labels and the kind of height of a line or bar chart
 Series      a name and its points
@@ -176,7 +177,7 @@ def line_chart(title: str, series: Sequence[Series], axes: Axes, *, note: str = 
         if spots:
             kind = f"line {each.key.style}" + (" broken" if each.colour >= COLOURS else "")
             parts.append(element("path", class_=kind, d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in spots)))
-        parts += [_mark(x, y, each.key, scaled.tip(each, point)) for x, y, point in spots]
+        parts += [draw_mark(x, y, each.key, scaled.tip(each, point)) for x, y, point in spots]
     return Figure(title, note, join(parts), series, axes.classes, axes.x_label, axes.form)
 
 
@@ -230,8 +231,9 @@ def _bar(style: str, tip: str, **place: object) -> Markup:
     return element("rect", element("title", tip), class_=f"bar {style}", **place, data_tip=tip)
 
 
-def _mark(x: float, y: float, key: Key, tip: str) -> Markup:
-    # The circle makes the mark easy to point at.
+def draw_mark(x: float, y: float, key: Key, tip: str) -> Markup:
+    """The mark of a point, with what is said of it."""
+    # The circle makes it easy to point at.
     inside = [element("title", tip), element("circle", class_="reach", r=11), element("path", d=MARKS[key.mark])]
     place = f"translate({x:.1f} {y:.1f})"
     return element("g", join(inside), class_=f"mark {key.style}", transform=place, data_tip=tip)

@@ -11,6 +11,7 @@ read on a phone, printed, and without the script. page.html has its HTML.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from os import PathLike
@@ -24,6 +25,7 @@ from gyro.report.data import Group, Member, Signature, read_groups
 from gyro.report.examples import examples
 from gyro.report.figures import MARKS, Figure
 from gyro.report.markup import Markup, part, read, render
+from gyro.report.model_card import model_card, model_figures
 from gyro.report.svg import figure_to_svg
 from gyro.report.tables import (
     oracles_table,
@@ -67,22 +69,26 @@ def write_report(
     groups = read_groups(named, baseline=baseline, sizes=lasts, tokenize=tokenize, signature=signature)
     write_text(output, make_report(groups, title=title, most_examples=most_examples, sizes=lasts))
     if figures is not None:
-        write_figures(groups, figures)
+        write_figures(groups, figures, lasts)
 
 
-def write_figures(groups: Sequence[Group], folder: str | PathLike[str]) -> None:
-    """Write each chart as an SVG file named after its title; names of a second group of bags end in -2, and so on."""
+def write_figures(groups: Sequence[Group], folder: str | PathLike[str], sizes: Sequence[int] = SIZES) -> None:
+    """Write each chart as an SVG file named after its title; a second of a name, as of other bags, ends in -2."""
     members, colours = _members(groups)
-    charts = [(chart, number) for number, group in enumerate(groups, 1) for chart in score_charts(group, colours)]
-    charts += [(chart, 1) for chart in search_charts([member for member in members if member.entries], colours)]
+    charts = [
+        chart for group in groups for chart in (*score_charts(group, colours), *model_figures(group, colours, sizes))
+    ]
+    charts += search_charts([member for member in members if member.entries], colours)
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror or error}", path=target) from error
-    for chart, number in charts:
-        name = re.sub(r"[^a-z0-9]+", "-", chart.title.lower()) + (f"-{number}" if number > 1 else "")
-        write_text(target / f"{name}.svg", figure_to_svg(chart))
+    names = Counter[str]()
+    for chart in charts:
+        name = re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")
+        names[name] += 1
+        write_text(target / f"{name}{f'-{names[name]}' if names[name] > 1 else ''}.svg", figure_to_svg(chart))
 
 
 def _members(groups: Sequence[Group]) -> tuple[list[Member], Colours]:
@@ -97,7 +103,7 @@ def make_report(groups: Sequence[Group], *, title: str, most_examples: int = 100
     lasts = tuple(sizes)
     sections: list[Section] = []
     for number, group in enumerate(groups, 1):
-        sections += _group_sections(group, number if len(groups) > 1 else 0, colours)
+        sections += _group_sections(group, number if len(groups) > 1 else 0, colours, lasts)
     sections += _search_sections(members, colours)
     for number, group in enumerate(groups, 1):
         heading = "Examples" if len(groups) == 1 else f"Examples: {group.label}"
@@ -117,8 +123,8 @@ def make_report(groups: Sequence[Group], *, title: str, most_examples: int = 100
     )
 
 
-def _group_sections(group: Group, number: int, colours: Colours) -> list[Section]:
-    """Scores: the systems, the stages, and the figures by bag size."""
+def _group_sections(group: Group, number: int, colours: Colours, sizes: Sequence[int]) -> list[Section]:
+    """Scores: the systems, the stages, the figures by bag size, and what the models say."""
     suffix = f": {group.label}" if number else ""
     key = f"-{number}" if number else ""
     sections = []
@@ -129,6 +135,11 @@ def _group_sections(group: Group, number: int, colours: Colours) -> list[Section
         Section(f"stages{key}", f"Rescoring{suffix}", stages_table(group, colours)),
         Section(f"oracles{key}", f"Language models and oracles{suffix}", oracles_table(group)),
         Section(f"sizes{key}", f"Scores by bag size{suffix}", _side_by_side(score_charts(group, colours))),
+        Section(
+            f"models{key}",
+            f"What the models say of output and reference{suffix}",
+            model_card(group, colours, sizes),
+        ),
     ]
 
 

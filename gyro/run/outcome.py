@@ -74,12 +74,19 @@ class Search(BaseModel):
 
 
 class Outcome(Search):
-    """What came of a bag. A sentence that is too long for the search is cut into pieces, each a search of its own."""
+    """What came of a bag. A sentence that is too long for the search is cut into pieces, each a search of its own.
+
+    `reference_cost` is what the reference would have cost: where that is below the cost, the search has erred; where it
+    is above, the model prefers another order; where the reference was found, it is the cost. `first_pass` is what a
+    stage went on from in the same run.
+    """
 
     id: str
     status: Literal["ok", "failed"]
     reason: str | None
     pieces: list[Search] = Field(default=[], alias="runs")
+    reference_cost: Finite = None
+    first_pass: Outcome | None = None
 
     @classmethod
     def ordered(cls, bag: Bag, cost: float, **facts: Any) -> Self:

@@ -13,18 +13,28 @@ from pathlib import Path
 
 from gyro.errors import printable
 from gyro.run.folder import Entry
+from gyro.run.outcome import Outcome
+
+# What the cost of a reference says: where it is below that of the order found, a better search would have found it.
+REFERENCES = FOUND, CHEAPER, DEARER = "found", "cheaper (search error)", "dearer (model error)"
 
 
 @dataclass(frozen=True)
 class Summary:
-    """How a run went: counts, seconds of all bags together and of the slowest, and the highest memory of a bag."""
+    """How a run went: counts, seconds of all bags together and of the slowest, and the highest memory of a bag.
+
+    `rungs`, `proved` and `cut` are of the first pass, whose lattices the `unproved` orders of a later stage were made
+    of. `references` counts those whose cost is known, by what it says of search and model.
+    """
 
     folder: Path
     ok: int
     failures: tuple[tuple[str, str], ...]
     rungs: Mapping[str, int]
     proved: int
+    unproved: int
     cut: int
+    references: Mapping[str, int]
     seconds: float
     slowest: float
     memory: int
@@ -44,9 +54,13 @@ class Summary:
         rows = [("bags", f"{bags}"), ("ordered", _share(self.ok, bags))]
         rows += [(f"  by {rung}", _share(count, self.ok)) for rung, count in self.rungs.items()]
         if self.rungs:  # there was a search
-            rows.append(("  optimum proved", _share(self.proved, self.ok)))
+            rows.append(("  optimum proved", _share(self.proved, self.ok) + " in the first pass" * bool(self.unproved)))
         if self.cut:
             rows.append(("  cut into pieces", f"{_share(self.cut, self.ok)}: not proved as a whole"))
+        if self.unproved:
+            rows.append(("  not proved", _share(self.unproved, self.ok)))
+        known = sum(self.references.values())
+        rows += [(f"  reference {what}", _share(count, known)) for what, count in self.references.items()]
         rows.append(("failed", _share(self.failed, bags)))
         mean = self.seconds / max(bags, 1)
         rows.append(("time", f"{self.seconds:.1f} s in all, {mean:.2f} s a bag, {self.slowest:.2f} s the slowest"))
@@ -62,8 +76,9 @@ class Summary:
 def summarise(folder: Path, entries: Iterable[Entry]) -> Summary:
     """The summary of what is known of each bag, taken one by one."""
     rungs: Counter[str] = Counter()
+    references: Counter[str] = Counter()
     failures: list[tuple[str, str]] = []
-    ok = proved = cut = memory = 0
+    ok = proved = unproved = cut = memory = 0
     seconds = slowest = 0.0
     for outcome, spent, held in entries:
         seconds, slowest, memory = seconds + spent, max(slowest, spent), max(memory, held)
@@ -71,11 +86,23 @@ def summarise(folder: Path, entries: Iterable[Entry]) -> Summary:
             failures.append((outcome.id, str(outcome.reason)))
             continue
         ok += 1
-        proved += outcome.proved is True
-        cut += bool(outcome.pieces)
-        if outcome.rung is not None:
-            rungs[outcome.rung] += 1
-    return Summary(folder, ok, tuple(failures), dict(rungs.most_common()), proved, cut, seconds, slowest, memory)
+        first = outcome.first_pass or outcome
+        proved += first.proved is True
+        unproved += outcome.rung is None and outcome.proved is False
+        cut += bool(first.pieces)
+        if first.rung is not None:
+            rungs[first.rung] += 1
+        if outcome.reference_cost is not None:
+            references[_compared(outcome)] += 1
+    found = {what: references[what] for what in REFERENCES} if references else {}
+    counts = (dict(rungs.most_common()), proved, unproved, cut, found)
+    return Summary(folder, ok, tuple(failures), *counts, seconds, slowest, memory)
+
+
+def _compared(outcome: Outcome) -> str:
+    """What the cost of the reference says."""
+    cost, reference = outcome.cost or 0.0, outcome.reference_cost or 0.0
+    return FOUND if reference == cost else CHEAPER if reference < cost else DEARER
 
 
 def _share(count: int, total: int) -> str:

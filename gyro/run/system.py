@@ -28,7 +28,7 @@ class _Entry(NamedTuple):
 
 
 SYSTEMS = {
-    "gyro": _Entry("gyro.search.options", False),
+    "gyro": _Entry("gyro.pipeline.options", False),
     "best-first": _Entry("comparison.best_first.options", True),
 }
 

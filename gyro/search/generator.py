@@ -96,24 +96,30 @@ class Generator:
 
     def run(self, bags: Iterable[Bag], folder: str | PathLike[str], **options: Any) -> Summary:
         """Order many bags into a run folder; the options are those of `gyro.run.batch.run_batch`."""
-        settings, rest = self.settings, map(check_constraints, bags)
-        first = list(islice(rest, 1))
-        for bag in first:
-            # Compiled code is loaded at its first use: here once, so that no worker's bag pays for it.
-            self.order(Bag(bag.tokens[:3]))
-        # The search keeps its own limit and then gives the best order so far: the pool's limit only stands behind it.
-        time_limit = settings.time_limit * 1.5 + 5 if settings.is_search else settings.time_limit
         return run_batch(
-            chain(first, rest),
+            self.checked(bags),
             folder,
             lambda _number, bag: self.order(bag),
             settings=self.signature(),
-            features=self._features,
-            time_limit=time_limit,
-            memory_limit=settings.memory_bytes,
+            features=self.features,
             verify=self.verify,
+            **self.limits(),
             **options,
         )
+
+    def checked(self, bags: Iterable[Bag]) -> Iterator[Bag]:
+        """The same bags, whose constraints are known; compiled code is loaded here, so that no worker pays for it."""
+        rest = map(check_constraints, bags)
+        first = list(islice(rest, 1))
+        for bag in first:
+            self.order(Bag(bag.tokens[:3]))
+        return chain(first, rest)
+
+    def limits(self) -> dict[str, Any]:
+        """What a worker may take: the search keeps its own limit of time, and then gives the best order so far."""
+        settings = self.settings
+        behind = settings.time_limit * 1.5 + 5 if settings.is_search else settings.time_limit
+        return {"time_limit": behind, "memory_limit": settings.memory_bytes}
 
     def verify(self) -> None:
         """Compare index and model with the checksums of their making."""
@@ -124,7 +130,7 @@ class Generator:
         """The summary of a run says all there is."""
         return ""
 
-    def _features(self, _number: int, hypotheses: Sequence[Hypothesis]) -> list[dict[str, float]]:
+    def features(self, _number: int, hypotheses: Sequence[Hypothesis]) -> list[dict[str, float]]:
         """The columns of n-best lists: what the model says and, where phrases cost something, what these cost."""
         if self._costs.is_zero:
             return [{"LM": 0.0 - hypothesis.cost} for hypothesis in hypotheses]

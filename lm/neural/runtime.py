@@ -6,6 +6,7 @@ Session  a graph on the disk, ready to run on one thread
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ class Session:
         options.inter_op_num_threads = 1
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
         options.log_severity_level = 4
-        # What a batch took is given back in pieces: batches differ in size, and an arena would keep the largest of all.
-        options.enable_cpu_mem_arena = True
-        options.enable_mem_pattern = False
+        options.enable_mem_pattern = False  # it would plan the memory of each size of a batch, and they all differ
+        if _bytes_overflow():
+            options.add_session_config_entry("session.x64quantprecision", "1")
         try:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # its errors have no common class that could be named
@@ -43,3 +44,12 @@ class Session:
 
     def output_names(self) -> list[str]:
         return [output.name for output in self._session.get_outputs()]
+
+
+@cache
+def _bytes_overflow() -> bool:
+    """Would sums of products of bytes be clipped? On x86 without VNNI; there the runtime has exact ones, but slower."""
+    try:
+        return "vnni" not in Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return True

@@ -5,8 +5,8 @@ Layer       the matrices of one layer
 Weights     a shape, its layers, and the matrices before and after them
 Checkpoint  weights, tokenizer and marks: all that a file or folder of a model holds
 
-One form for all families: matrices are float32, [outputs, inputs]; rotary positions turn the first half of a head against
-its second half; norms multiply (where a file adds one to its weights, the reader has done so).
+One form for all families: matrices are float32, [outputs, inputs]; rotary positions turn the first half of a head
+against its second half; norms multiply (where a file adds one to its weights, the reader has done so).
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Pieces(Protocol):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A model as it lies on the disk; `read_weights` takes the memory, what is before it is checked when it is opened."""
+    """A model as it lies on the disk; `read_weights` takes the memory, what comes before it is checked on opening."""
 
     path: Path
     shape: Shape

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments.__main__ import DESCRIPTIONS, main
-from experiments.description import find_experiments, folder_name, load_experiment
+from experiments.description import find_experiments, load_experiment
 from gyro.errors import InputError
 from gyro.search.settings import ALGORITHMS
 from rescoring.stage import STAGES
@@ -78,8 +78,3 @@ def test_mistakes_are_one_line(
 def test_a_stage_with_mt_needs_a_development_set_with_mt(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'\+LMBR-MT' cannot be tuned"):
         load_experiment(write(tmp_path, PLAIN))
-
-
-def test_names_of_folders() -> None:
-    assert folder_name("+5g +LMBR-MT") == "5g-lmbr-mt"
-    assert folder_name("exact, rules 3–5, 4-gram") == "exact-rules-3-5-4-gram"

@@ -39,9 +39,15 @@ class TableScorer:
         self.triples = rng.gamma(1.0, 1.5, (words + 1, words + 1, words + 1))
         self.far = rng.normal(0.0, 1.0, (words, words + 1))
         self.met: set[Order] = set()
+        self.said: dict[Order, NDArray[np.float64]] = {}
         self.asked: list[list[Order]] = []
 
     def next_costs(self, prefix: Order) -> NDArray[np.float64]:
+        if prefix not in self.said:
+            self.said[prefix] = self._next_costs(prefix)
+        return self.said[prefix]
+
+    def _next_costs(self, prefix: Order) -> NDArray[np.float64]:
         before, last = (-1, -1, *prefix)[-2:]
         far = self.far[list(prefix[:-2])].sum(axis=0)
         costs = self.pairs[last] + self.triples[before, last] + far
@@ -100,7 +106,7 @@ def cost_of_best_start(scorer: TableScorer, automaton: WordAutomaton, counts: Se
 
 
 def test_small_bags_mostly_end_at_the_optimum_of_brute_force() -> None:
-    """With at most 70 of 720 or 360 orders scored; 57 of 60 when this was written."""
+    """With at most 70 of 720 or 360 orders scored; 54 of 60 when this was written."""
     reached = 0
     cases = list(itertools.product([(1,) * 6, (2, 1, 1, 1, 1)], range(30)))
     for counts, seed in cases:
@@ -153,10 +159,16 @@ def test_what_is_found(counts: tuple[int, ...], seed: int) -> None:
 
 def test_it_gets_better_by_far_than_its_start_and_with_its_budget() -> None:
     gains = []
-    for budget in (1_000, 2_000, 8_000):
-        found = [searched((1,) * 14, seed, budget)[0] for seed in range(6)]
+    for budget in (800, 1_600, 4_000):
+        found = [searched((1,) * 12, seed, budget)[0] for seed in range(5)]
         gains.append(np.mean([one.start_cost - one.end_cost for one in found]))
     assert 0 < gains[0] < gains[1] < gains[2]
+
+
+def test_a_bag_of_250_tokens() -> None:
+    found, scorer, _ = searched((5,) * 50, 1, budget=20_000, starts=2)
+    assert scorer.computed <= 20_000
+    assert found.end_cost < found.start_cost
 
 
 def test_what_the_model_says_of_next_words_leads_the_search() -> None:
@@ -218,12 +230,15 @@ def test_fast_costs_that_are_wrong_do_not_decide() -> None:
 
 
 def test_orders_that_may_still_be_better_are_decided_as_well() -> None:
-    few, _, _ = searched((1,) * 8, 5, budget=3_000, error=1.0, decided=4, margin=0.0)
-    more, _, _ = searched((1,) * 8, 5, budget=3_000, error=1.0, decided=4, margin=2.0)
-    assert sum(order.decided for order in few.orders) < sum(order.decided for order in more.orders) <= 3 * 4
-    # Those left out are put behind, however cheap they looked.
-    worst = max(order.total for order in more.orders if order.decided)
-    assert min(order.total for order in more.orders if not order.decided) > worst
+    counts = []
+    for margin in (0.0, 2.0):
+        found = [searched((1,) * 8, seed, 3_000, error=1.0, decided=4, margin=margin)[0] for seed in range(6)]
+        counts.append([sum(order.decided for order in one.orders) for one in found])
+        for one in found:  # those left out are put behind, however cheap they looked
+            worst = max(order.total for order in one.orders if order.decided)
+            assert min(order.total for order in one.orders if not order.decided) > worst
+    assert sum(counts[0]) < sum(counts[1])
+    assert max(counts[1]) <= 3 * 4
 
 
 STARTS = [
@@ -240,7 +255,15 @@ def test_starts_that_are_refused(starts: list[Order], message: str) -> None:
         search_orders(TableScorer((1, 1), 1), random_automaton(2, np.random.default_rng(1)), starts, SearchSettings())
 
 
-SETTINGS = [("budget", 0), ("width", 0), ("decided", -1), ("ranked", 0), ("weight", 0.0), ("weight", float("nan"))]
+SETTINGS = [
+    ("budget", 0),
+    ("width", 0),
+    ("decided", -1),
+    ("ranked", 0),
+    ("ranked", 10**6),
+    ("weight", 0.0),
+    ("weight", float("nan")),
+]
 
 
 @pytest.mark.parametrize(("name", "value"), [*SETTINGS, ("noise", -1.0), ("margin", float("inf")), ("seed", -1)])

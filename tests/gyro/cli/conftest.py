@@ -1,6 +1,7 @@
 """What the tests of commands share: runs of twelve short bags, and a look at mistakes.
 
 ordered   a folder with what the commands after generation need: bags, what MT systems say, and the run `first`
+neural    a tiny random neural model
 rescored  the run of `ordered` rescored, in `second` by n-grams and in `third` by dependencies too
 bleu      tells the BLEU of a run as `gyro score` prints it
 refused   runs a command that must be refused with one line
@@ -17,6 +18,7 @@ import pytest
 
 from gyro.cli import main
 from tests.once import make_once
+from tests.tiny_neural import NAME, write_tiny_neural
 
 if TYPE_CHECKING:
     from tests.conftest import World
@@ -40,6 +42,11 @@ def ordered(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert main(["generate", str(folder / "bags.jsonl"), "-o", str(folder / "first"), "--beta", "6", *options]) == 0
 
     return make_once(tmp_path_factory, "ordered", write)
+
+
+@pytest.fixture(scope="session")
+def neural(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(make_once(tmp_path_factory, "tiny-neural", write_tiny_neural) / NAME)
 
 
 @pytest.fixture(scope="session")

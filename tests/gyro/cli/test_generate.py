@@ -38,6 +38,37 @@ def test_the_environment_names_index_and_model(
     assert open_run(tmp_path / "run").settings["algorithm"] == "beam"
 
 
+@pytest.mark.parametrize("options", [[], ["--search", "40"]])
+def test_a_neural_model_in_one_go(
+    world: World, ordered: Path, neural: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    """What `gyro generate` and then `gyro rescore` give with the same settings, to the byte."""
+    one, first, second = (str(tmp_path / name) for name in ("one", "first", "second"))
+    words = [
+        str(ordered / "bags.jsonl"),
+        "--index",
+        str(world.index_path),
+        "--lm",
+        str(world.model_path),
+        "--beta",
+        "5",
+    ]
+    lists = ["--range", "1:4", "-n", "20"]
+    assert main(["generate", *words, *lists, "-o", one, "--neural", neural, "--neural-weight", "1.5", *options]) == 0
+    told = capsys.readouterr().out
+    assert "  not proved                        4 (100.0 %)\n" in told
+    assert "in the first pass" in told
+    whole = ["--max-tokens", "0", "--steps", "1000", "--max-arcs", "50000"]
+    assert main(["generate", *words, *lists, "-o", first, *whole]) == 0
+    guide = ["--guide", str(world.model_path)] if options else []
+    assert (
+        main(["rescore", first, "-o", second, "-n", "20", "--neural", neural, "--weight", "1.5", *options, *guide]) == 0
+    )
+    names = ["best.txt", "nbest.txt", "nbest.jsonl", *(f"lattices/00000{number}.fst" for number in range(1, 5))]
+    for name in names:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "second" / name).read_bytes()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -45,6 +76,8 @@ def test_the_environment_names_index_and_model(
         (["{bad}", "-o", "{tmp}/r", "--index", "{index}", "--lm", "{lm}"], "bad.jsonl:2: "),
         (["{ordered}/bags.jsonl", "-o", "{tmp}/r", "--range", "90:99"], "bags.jsonl: no bags in that range"),
         (["{ordered}/bags.jsonl", "-o", "{tmp}/r", "--index", "{index}", "--lm", ""], "--lm MODEL"),
+        (["{ordered}/bags.jsonl", "-o", "{tmp}/r", "--search"], "--search, which goes with --neural MODEL"),
+        (["{ordered}/bags.jsonl", "-o", "{tmp}/r", "--neural", "{lm}"], "model.lm: found no GGUF file"),
     ],
 )
 def test_mistakes(refused: Callable[[list[str], str], None], words: list[str], message: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from gyro.cli import main
 from gyro.lattice.lattice import Lattice
+from lm.neural.model import load_neural_model
 
 if TYPE_CHECKING:
     from tests.conftest import World
@@ -35,6 +36,27 @@ def test_the_lattice_is_written(world: World, tmp_path: Path, capsys: pytest.Cap
     assert " ".join(Lattice.read(path).best().tokens) == capsys.readouterr().out.strip()
 
 
+@pytest.mark.parametrize("options", [[], ["--search", "200"]])
+def test_a_neural_model_orders_the_bag(
+    world: World, neural: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    """The first pass has no phrase costs, so both ways the cost is that of the n-gram model + 2.5 · neural."""
+    words = ["order", "america states the of united", "--index", str(world.index_path), "--lm", str(world.model_path)]
+    words += ["--neural", neural, *options]
+    assert main([*words, "-n", "4", "--lattice", str(tmp_path / "bag.fst")]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    model = load_neural_model(neural)
+    for cost, text in rows:
+        tokens = text.split()
+        expected = world.model.score(tokens) + 2.5 * float(model.costs([tokens])[0])
+        assert float(cost) == pytest.approx(expected, abs=5e-3)
+    assert [float(cost) for cost, _ in rows] == sorted(float(cost) for cost, _ in rows)
+    lattice = Lattice.read(tmp_path / "bag.fst")
+    assert " ".join(lattice.best().tokens) == rows[0][1]
+    assert main(words) == 0
+    assert capsys.readouterr().out == rows[0][1] + "\n"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -42,6 +64,8 @@ def test_the_lattice_is_written(world: World, tmp_path: Path, capsys: pytest.Cap
         (["a", "--index", "{index}", "--lm", "{bad}"], "bad.jsonl"),
         (["<s>", "--index", "{index}", "--lm", "{lm}"], "'<s>'"),
         (["a", "--index", "{index}", "--lm", "{lm}", "--rules", "x"], "'x'"),
+        (["a", "--index", "{index}", "--lm", "{lm}", "--neural", "no.gguf"], "`gyro neural --install`"),
+        (["a", "--index", "{index}", "--lm", "{lm}", "--neural-weight", "2"], "goes with --neural MODEL"),
         (["a", "--index", "{index}", "--lm", "{lm}", "--phrase-cost", "x=1"], "x"),
     ],
 )

@@ -155,10 +155,29 @@ def test_every_model_has_its_column(ordered: Path, rescored: Path) -> None:
         assert total == pytest.approx(-entry.cost, abs=5e-3)
 
 
+def test_a_neural_model_after_the_others(rescored: Path, neural: str, tmp_path: Path) -> None:
+    third = str(rescored / "third")
+    assert rescore(third, "-o", str(tmp_path / "run"), "--neural", neural, "--weight", "0.5", "-n", "10") == 0
+    before = {(entry.id, entry.tokens): entry.cost for entry in read_moses(rescored / "third" / "nbest.txt")}
+    for entry in read_moses(tmp_path / "run" / "nbest.txt"):
+        assert list(entry.features) == ["LATTICE", "SB5", "DEP", "NEURAL"]
+        total = -before[entry.id, entry.tokens] + 0.5 * entry.features["NEURAL"][0]
+        assert total == pytest.approx(-entry.cost, abs=2e-3)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["{ordered}/first", "-o", "{tmp}/x"], "takes --lm MODEL, or --dependency-lm"),
+        (
+            ["{ordered}/first", "-o", "{tmp}/x", "--lm", "m", "--neural", "n"],
+            "found --lm MODEL and --neural MODEL; gyro",
+        ),
+        (["{ordered}/first", "-o", "{tmp}/x", "--neural", "{tmp}/no.gguf"], "`gyro neural --install` gets"),
+        (
+            ["{ordered}/first", "-o", "{tmp}/x", "--neural", "{lm}", "--weight", "0"],
+            "found the weight 0.0 of the neural",
+        ),
         (["{ordered}/no", "-o", "{tmp}/x", "--lm", "m"], "no"),
         (["{ordered}/first", "-o", "{tmp}/x", "--dependency-lm", "m"], "takes one --weight"),
         (["{ordered}/first", "-o", "{tmp}/x", "--lm", "{ordered}/mt.jsonl"], "mt.jsonl"),

@@ -9,6 +9,7 @@ import pytest
 from gyro.errors import InputError
 from gyro.pipeline.config import BUILT_IN, load_config
 from rescoring.mbr_stage import MbrStage
+from rescoring.neural_stage import NeuralStage
 from rescoring.ngram_stage import NgramStage
 
 
@@ -36,8 +37,14 @@ def test_tables_that_are_missing_have_defaults(tmp_path: Path) -> None:
         (BUILT_IN.replace("jobs = 2", "job = 2"), "'job' in"),
         (BUILT_IN.replace('"exact"', '"exakt"'), "'exakt'"),
         (BUILT_IN.replace("weights = [0.4]", 'weights = ["0.4"]'), "a list of float"),
-        (BUILT_IN.replace("[mbr]", "[mt]").replace("scale = 0.4", 'file = "x"'), r"\[mt\] goes with \[mbr\]"),
+        (
+            BUILT_IN.replace("[mbr]", "[mt]").replace("scale = 0.1\nprune = 30.0", 'file = "x"'),
+            r"\[mt\] goes with \[mbr\]",
+        ),
         ("run = 3\n", r"\[run\]; allowed"),
+        (BUILT_IN.replace("weight = 2.5", "weight = 0.0"), "found the weight 0.0 of the neural model"),
+        (BUILT_IN.replace("budget = 120", "budget = -1"), "found a budget of -1 pieces a word"),
+        (BUILT_IN.replace("budget = 120", "buget = 120"), "'buget' in"),
         (BUILT_IN.replace('memory = "1G"', 'memory = "1Q"'), "'1Q'"),
     ],
 )
@@ -55,9 +62,10 @@ def test_a_second_file_changes_values_of_the_first(tmp_path: Path) -> None:
     first.write_text(BUILT_IN)
     second.write_text("[rescore]\nkeep = 0\nweights = [1]\n[mbr]\nscale = 0.7\n")
     config = load_config(first, second)
-    assert list(config.stages) == ["rescore", "dependency", "mbr"]
+    assert list(config.stages) == ["rescore", "dependency", "neural", "mbr"]
     assert config.stages["rescore"] == NgramStage(["stupid-backoff:5"], [1.0], 0.0)
-    assert config.stages["mbr"] == MbrStage(scale=0.7)
+    assert config.stages["mbr"] == MbrStage(scale=0.7, prune=30.0)
+    assert config.stages["neural"] == NeuralStage("default", nbest=50, budget=120)
     assert config.generate == load_config(first).generate
 
 

@@ -16,6 +16,13 @@ from gyro.pipeline.pipeline import Pipeline
 from gyro.run.folder import open_run
 from gyro.score.evaluation import evaluate
 from gyro.text.bag_file import read_bags
+from lm.loading import load_language_model
+from lm.neural.model import load_neural_model
+from rescoring.mbr_stage import MbrStage
+from rescoring.neural_stage import NeuralStage
+from rescoring.source import open_lattices
+from tests.once import make_once
+from tests.tiny_neural import NAME, write_tiny_neural
 
 if TYPE_CHECKING:
     from tests.conftest import World
@@ -94,6 +101,37 @@ def test_every_stage_reads_what_those_before_it_wrote(world: World, config: Conf
         assert stage.evaluation == evaluate(outputs, [bag.reference or () for bag in bags])
     # Every system says the reference, and a quarter of the weight is all that speaks against it.
     assert pipeline.stages[-1].evaluation["bleu"] >= pipeline.stages[0].evaluation["bleu"]
+
+
+def test_the_neural_model_is_searched_with_and_mbr_starts_from_its_orders(
+    config: Config, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    model = str(make_once(tmp_path_factory, "tiny-neural", write_tiny_neural) / NAME)
+    stages = {"neural": NeuralStage(model, budget=60), "mbr": MbrStage(scale=0.1)}
+    pipeline = Pipeline(replace(config, stages=stages, mt=None))
+    for step in (pipeline.prepare, pipeline.tokenise_text, pipeline.make_index, pipeline.make_model):
+        step()
+    pipeline.make_bags()
+    pipeline.generate()
+    pipeline.rescore()
+    first = "first pass, 3-gram"
+    assert [(stage.name, stage.folder.name) for stage in pipeline.stages] == [
+        (first, "generated"),
+        (f"{first} + neural search", "neural"),
+        (f"{first} + neural search + LMBR", "mbr"),
+    ]
+    searched = open_run(pipeline.folder / "neural")
+    guide = load_language_model(str(pipeline.model))
+    assert searched.settings["guide"] == guide.signature
+    assert searched.settings["neural_model"] == load_neural_model(model).signature
+    assert open_run(pipeline.folder / "mbr").settings["lattices"] == open_lattices(pipeline.folder / "neural").signature
+
+
+def test_a_model_that_is_not_there_is_told_before_any_work(config: Config, tmp_path: Path) -> None:
+    stages = {**config.stages, "neural": NeuralStage("no.gguf")}
+    with pytest.raises(InputError, match=r"no\.gguf: no such model; .*`gyro neural --install` gets"):
+        Pipeline(replace(config, stages=stages)).prepare()
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_sample_is_drawn_by_its_seed_and_small_ones_are_all(config: Config) -> None:

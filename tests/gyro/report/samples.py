@@ -1,6 +1,7 @@
 """Runs, charts and a check of pages, which several tests share.
 
 make_run  a run folder of the orders of REFERENCES
+make_neural_run  the same of a stage with a neural model, whose costs are those of NEURAL
 charts    a chart of each kind with hostile names
 check     see that a page is well formed, and read it
 """
@@ -8,6 +9,7 @@ check     see that a page is well formed, and read it
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -50,6 +52,42 @@ def make_run(
 
     bags = [Bag(tuple(r.split()), id=f"s{n}", reference=tuple(r.split())) for n, r in enumerate(references, 1)]
     run_batch(bags, folder, work, settings={"algorithm": "exact", **settings}, log=io.StringIO())
+    return folder
+
+
+WEIGHT = 2.0
+# For each of REFERENCES: whether the output is turned, its cost and its neural part, and those of the reference.
+# Found; the model errs; the search errs; failed; a reference that no lattice has.
+NEURAL: list[tuple[bool, float, float, float | None, float | None] | None] = [
+    (False, 10.0, 3.0, 10.0004, 3.0),
+    (True, 10.0, 4.0, 12.0, 4.5),
+    (True, 20.0, 8.0, 18.0, 6.0),
+    None,
+    (True, 7.0, 2.0, None, 2.5),
+]
+
+
+def make_neural_run(folder: Path, *, has_parts: bool = True, **settings: object) -> Path:
+    """A run whose results tell the neural parts of the costs or, as older ones, leave them to the n-best lists."""
+
+    def work(number: int, bag: Bag) -> Ordering | Outcome:
+        assert bag.reference is not None
+        told = NEURAL[number]
+        if told is None:
+            return failed(bag)
+        turned, cost, neural, reference_cost, reference_neural = told
+        facts = {} if reference_cost is None else {"reference_cost": reference_cost}
+        parts = {"neural": neural, "reference_neural": reference_neural} if has_parts else {}
+        string = (*bag.reference[1:], bag.reference[0]) if turned else bag.reference
+        return ordered(bag, [Hypothesis(string, cost)], proved=False, **facts, **parts)
+
+    def columns(number: int, hypotheses: Sequence[Hypothesis]) -> list[dict[str, float]]:
+        told = NEURAL[number]
+        return [{} if told is None else {"NEURAL": -told[2]} for _ in hypotheses]
+
+    bags = [Bag(tuple(r.split()), id=f"s{n}", reference=tuple(r.split())) for n, r in enumerate(REFERENCES, 1)]
+    known = {"command": "rescore", "neural_model": "of tests", "weight": WEIGHT, **settings}
+    run_batch(bags, folder, work, settings=known, features=columns, log=io.StringIO())
     return folder
 
 

@@ -1,4 +1,4 @@
-"""Tiny models of every family, ready for the runtime; and the embedded one where it is installed."""
+"""Tiny models of every family, ready for the runtime."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from lm.neural.weights import Checkpoint
 from tests.lm.neural.tiny import tiny_model, write_gguf
 from tests.once import make_once
 
-WIDTHS = {"hidden_size": 64, "intermediate_size": 96}  # more than one step of a processor's vectors
+# More than one vector of the processor, and room for words of a thousand letters.
+NUMBERS = {"hidden_size": 64, "intermediate_size": 96, "max_position_embeddings": 2048, "sliding_window": 2048}
 
 
 @pytest.fixture(scope="session")
@@ -22,7 +23,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Che
     """The tiny model of a kind of tests.lm.neural.tiny; its graphs are made beside it when they are first asked for."""
 
     def make(folder: Path, kind: str) -> None:
-        model = tiny_model(kind, seed=3, tied=kind != "llama3", **WIDTHS)
+        model = tiny_model(kind, seed=3, tied=kind != "llama3", **NUMBERS)
         NeuralModel(read_gguf(write_gguf(model, folder / "tiny.gguf")))
 
     @cache

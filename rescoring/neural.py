@@ -1,0 +1,202 @@
+"""Strings with the cost of a pretrained model besides, and a search for orders that it likes better.
+
+NeuralRescorer      new costs for the n-best strings of a lattice: old + λ · neural
+NeuralSearcher      the same strings are where a search begins: costs are guide + λ · neural
+NeuralOutcome       what the model and its search did
+Before              a lattice before this, and the columns that are known of its strings
+open_neural_model   the model that a name stands for, or in one line what is missing
+check_neural_model  see that it is there, before any work begins
+
+With a search, the cost of a string is that of an n-gram model, the guide, + λ · neural: that is known of every order,
+also of those that no lattice has.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from gyro.errors import InputError
+from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.run.outcome import Ordering, Outcome
+from gyro.text.bag import Bag
+from lm.model import LanguageModel
+from lm.neural.checkpoint import PACKAGES, open_checkpoint
+from rescoring.neural_search import DIGITS, FoundOrders, ScoredOrder, SearchSettings, search_orders
+from rescoring.ngram import lattice_costs
+from rescoring.source import FIRST_PASS
+
+if TYPE_CHECKING:
+    from lm.neural.model import NeuralModel
+
+FEATURE = "NEURAL"
+GUIDE = "LM"  # the column of the guide, as first passes have it
+COST_DIGITS = 4  # of costs in outcomes
+
+Columns = list[dict[str, float]]
+Tokens = tuple[str, ...]
+
+
+class NeuralOutcome(Outcome):
+    """What came of a bag under the neural model; nothing of it is proved.
+
+    `start_cost` is that of the best string that the search began with; `scored`, `expanded` and `computed` count the
+    strings with a cost, those that gave rise to others, and the pieces of words that went through the model.
+    """
+
+    start_cost: float | None = None
+    scored: int | None = None
+    expanded: int | None = None
+    computed: int | None = None
+
+
+class Before(NamedTuple):
+    """A lattice whose strings get new costs, and the columns that strings of its n-best list have already."""
+
+    lattice: Lattice
+    known: Mapping[Tokens, Mapping[str, float]]
+
+
+class NeuralRescorer:
+    """A model with its weight. Strings keep the columns that they have; the others have their cost in the lattice."""
+
+    def __init__(self, model: NeuralModel, weight: float) -> None:
+        self.model = model
+        self.weight = weight
+        model.load()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that decides the results besides lattices and the length of lists."""
+        return {"neural_model": self.model.signature, "weight": self.weight}
+
+    def verify(self) -> None:
+        """The signature of the model is a hash of its contents."""
+
+    def title(self, before: str) -> str:
+        return f"{before} + neural LM"
+
+    def rescore(self, bag: Bag, lattice: Lattice, nbest: int) -> Ordering:
+        """The cheapest strings of a lattice with their new costs."""
+        strings = lattice.nbest(nbest)
+        costs, computed = self.model.count_costs([string.tokens for string in strings])
+        new = [Hypothesis(s.tokens, s.cost + self.weight * float(cost)) for s, cost in zip(strings, costs, strict=True)]
+        rescored = Lattice.from_strings(lattice.words, new)
+
+        def reference_cost(reference: Tokens) -> float | None:
+            # The costs are those of the lattice, so of what it does not have nothing is known.
+            cost = float(lattice_costs(lattice, [reference])[0])
+            return cost + self._neural_cost(reference) if np.isfinite(cost) else None
+
+        facts = {"strings": len(new), "computed": computed}
+        return self._ordering(bag, rescored, facts, reference_cost)
+
+    def columns(self, hypotheses: Sequence[Hypothesis], before: Callable[[], Before]) -> Columns:
+        """The named scores of rescored strings."""
+        lattice, known = before()
+        strings = [hypothesis.tokens for hypothesis in hypotheses]
+        old = lattice_costs(lattice, strings)
+        # What the rescoring has added, rather than a second look; the costs of lattices have six digits or so.
+        added = [round((h.cost - float(cost)) / self.weight, DIGITS) for h, cost in zip(hypotheses, old, strict=True)]
+        return [
+            {**known.get(tokens, {FIRST_PASS: 0.0 - float(cost)}), FEATURE: 0.0 - neural}
+            for tokens, cost, neural in zip(strings, old, added, strict=True)
+        ]
+
+    def _neural_cost(self, tokens: Tokens) -> float:
+        return self.weight * float(self.model.costs([tokens])[0])
+
+    def _ordering(
+        self, bag: Bag, lattice: Lattice, facts: dict[str, Any], reference_cost: Callable[[Tokens], float | None]
+    ) -> Ordering:
+        """The new lattice, and what came of the bag; a reference that was found costs what the best string does."""
+        best = lattice.best()
+        if bag.reference is not None:
+            cost = best.cost if best.tokens == bag.reference else reference_cost(bag.reference)
+            facts |= {} if cost is None else {"reference_cost": round(cost, COST_DIGITS)}
+        return Ordering(lattice, NeuralOutcome.ordered(bag, round(best.cost, COST_DIGITS), proved=False, **facts))
+
+
+class NeuralSearcher(NeuralRescorer):
+    """A search under the model and its guide, within a budget of so many pieces for each word of a bag.
+
+    It begins at the strings of a lattice. These may be of another tool, and then some may have other words than others:
+    the search takes those that are orders of the words of the cheapest string, and the new lattice has no others.
+    """
+
+    def __init__(self, model: NeuralModel, weight: float, guide: LanguageModel, budget: int) -> None:
+        super().__init__(model, weight)
+        self.guide = guide
+        self.budget = budget
+        self._search(("a", "b", "c"), [("a", "b", "c")])  # loads compiled code
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {**super().settings, "guide": self.guide.signature, "budget": self.budget}
+
+    def verify(self) -> None:
+        self.guide.verify()
+
+    def title(self, before: str) -> str:
+        return f"{before} + neural search"
+
+    def rescore(self, bag: Bag, lattice: Lattice, nbest: int) -> Ordering:
+        """The orders that the search has scored."""
+        strings = [string.tokens for string in lattice.nbest(nbest)]
+        words, content = tuple(sorted(set(strings[0]))), Counter(strings[0])
+        starts = [string for string in strings if Counter(string) == content]
+        found = self._search(words, starts) if words else self._empty_string()
+        new = [Hypothesis(tuple(words[word] for word in order.words), order.total) for order in found.orders]
+        searched = Lattice.from_strings(words, new)
+        facts: dict[str, Any] = {"start_cost": round(found.start_cost, COST_DIGITS), "scored": found.scored}
+        facts |= {"expanded": found.expanded, "computed": found.computed}
+
+        def reference_cost(reference: Tokens) -> float | None:
+            same = Counter(reference) == content
+            return self.guide.score(reference) + self._neural_cost(reference) if same else None
+
+        return self._ordering(bag, searched, facts, reference_cost)
+
+    def columns(self, hypotheses: Sequence[Hypothesis], before: Callable[[], Before]) -> Columns:
+        guided = [self.guide.score(hypothesis.tokens) for hypothesis in hypotheses]
+        return [
+            {GUIDE: 0.0 - cost, FEATURE: 0.0 - round((hypothesis.cost - cost) / self.weight, DIGITS)}
+            for hypothesis, cost in zip(hypotheses, guided, strict=True)
+        ]
+
+    def _search(self, words: Sequence[str], strings: Sequence[Tokens]) -> FoundOrders:
+        number = {word: place for place, word in enumerate(words)}
+        starts = [[number[token] for token in string] for string in strings]
+        settings = SearchSettings(budget=self.budget * len(strings[0]), weight=self.weight)
+        return search_orders(self.model.scorer(words), self.guide.acceptor(words), starts, settings)
+
+    def _empty_string(self) -> FoundOrders:
+        """There is nothing to search for in the orders of no words."""
+        ngram, (costs, computed) = self.guide.score(()), self.model.count_costs([()])
+        total = ngram + self.weight * float(costs[0])
+        return FoundOrders((ScoredOrder((), float(costs[0]), ngram, total, True),), total, total, 0, computed)
+
+
+def open_neural_model(name: str) -> NeuralModel:
+    """Open a GGUF file, a Hugging Face folder, or `default`; the first time, its graphs are written."""
+    check_packages()
+    from lm.neural.model import load_neural_model  # only here: its packages are an extra, and heavy
+
+    return load_neural_model(name)
+
+
+def check_neural_model(name: str) -> None:
+    """See that the packages and the model are there, and that the model is one that is read."""
+    check_packages()
+    open_checkpoint(name)
+
+
+def check_packages() -> None:
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            found = f"the package {package} is not installed, which neural models need"
+            raise InputError(f"{found}: pip install 'gyro-order[neural]'")
