@@ -5,7 +5,7 @@ description  the same as its TOML file tells it
 stage        the stages of rescoring.stage after the lattices, each tuned on the development set
 laboratory   the steps of an experiment, in order, each skipped when it is done
 estimate     how long the steps that are not done will take
-results      the report and the Markdown tables
+results      the report and the Markdown tables; stage_results and neural_lists have some of these
 
 syntax, syntax_description, syntax_estimate, syntax_results and syntax_figure are the same for experiments of the kind
 "syntax", with the best-first decoder; markdown has their tables.

@@ -6,7 +6,7 @@ make_markdown  the tables of all sets as text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from statistics import fmean, median
@@ -15,9 +15,11 @@ import numpy as np
 
 from experiments.laboratory import Laboratory
 from experiments.markdown import markdown_table
+from experiments.neural_lists import length_table, lists_of, weight_table
 from experiments.search_error import search_errors
+from experiments.stage_results import cut_systems, gains_table, reference_table, seconds_table
 from gyro.errors import InputError
-from gyro.files import read_json, write_text
+from gyro.files import write_text
 from gyro.report.charts import rung_counts, rung_order
 from gyro.report.data import Group, Member, read_groups
 from gyro.report.page import make_report
@@ -63,13 +65,17 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
     for name, groups in sets.items():
         parts += [f"## Set {name}"]
         for number, group in enumerate(groups):
-            parts += [f"### {group.label}", _systems(group)]
+            parts += [f"### {group.label}", _systems(group, cut_systems(groups))]
             if number == 0:
                 parts += ["### By size: BLEU", _by_size(group, lambda row: f"{row['bleu']:.1f}")]
                 parts += ["### By size: exact matches, %", _by_size(group, lambda row: f"{row['exact_match']:.1f}")]
         members = [member for group in groups for member in group.members if member.entries]
         searches = [member for member in members if "algorithm" in member.settings]
         parts += ["### Rescoring: each stage over its input", _stages(groups[0])]
+        if gains := gains_table(groups, experiment.gains):
+            parts += ["### What is gained, without and with", gains]
+        parts += ["### CPU-seconds a bag", seconds_table(groups[0])]
+        parts += _neural_parts(groups)
         parts += ["### Language models and oracles, BLEU", _oracles(groups)]
         parts += ["### By size: median seconds a bag", _spent_by_size(searches, _median_seconds)]
         parts += ["### By size: peak memory of a bag, MB", _spent_by_size(searches, _peak_memory)]
@@ -87,14 +93,27 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _neural_parts(groups: Sequence[Group]) -> list[str]:
+    """The tables on neural models: empty where no run has one."""
+    parts = []
+    if found := reference_table([member for group in groups for member in group.members]):
+        parts += ["### Output against reference under the neural score", found]
+    lists, references = lists_of(groups[0]), groups[0].references
+    if lists and references is not None:
+        parts += ["### BLEU against the length of the list", length_table(lists, references)]
+        parts += ["### BLEU against the weight λ of the neural model", weight_table(lists, references)]
+    return parts
+
+
 def _facts(laboratory: Laboratory, sets: Sets) -> str:
     counts = ", ".join(f"{name} {len(groups[0].bags)}" for name, groups in sets.items())
     return (
         f"{date.today().isoformat()}, gyro {__version__}. Bags: {counts}. "
-        f"Parameters tuned on {laboratory.experiment.development}. BLEU is on tokens, case kept. "
+        f"Parameters tuned on {laboratory.experiment.development}, unless told otherwise below. BLEU is on tokens, case kept. "
         f"Marks: + better, - worse than {laboratory.experiment.baseline!r}, p < 0.05; doubled: p < 0.01 "
         "(paired bootstrap). Times are of one process for one bag. A bag that was cut counts as proved when the "
-        "optimum of each of its pieces is."
+        "optimum of each of its pieces is. Bags are cut where their references say, which nobody has who orders words: "
+        "systems that do so are marked (cut) and stand last."
     )
 
 
@@ -102,7 +121,8 @@ def _overview(laboratory: Laboratory, sets: Sets) -> str:
     """BLEU and exact matches of the systems that ordered all bags, the sets side by side."""
     head = ["system", *(f"{what} {name}" for name in sets for what in ("BLEU", "exact match"))]
     rows = []
-    for part in laboratory.experiment.parts:
+    cut = cut_systems([group for groups in sets.values() for group in groups])
+    for part in sorted(laboratory.experiment.parts, key=lambda part: part.name in cut):
         cells = []
         for groups in sets.values():
             comparison = groups[0].comparison
@@ -110,23 +130,27 @@ def _overview(laboratory: Laboratory, sets: Sets) -> str:
             mark = comparison.mark(part.name, "bleu") if comparison else ""
             cells += [f"{found['bleu']:.2f}{mark}", f"{found['exact_match']:.1f}"] if found else ["", ""]
         if any(cells):
-            rows.append([part.name, *cells])
+            rows.append([_marked(part.name, cut), *cells])
     return markdown_table(head, rows)
 
 
-def _systems(group: Group) -> str:
+def _marked(name: str, cut: Collection[str]) -> str:
+    return f"{name} (cut)" if name in cut else name
+
+
+def _systems(group: Group, cut: Collection[str]) -> str:
     """Scores, time, memory and proofs; a guest is a system of more bags, here scored on these."""
     comparison = group.comparison
     if comparison is None:
         return ""
     head = ["system", "BLEU", "95 %", "chrF", "exact match", "τ", "median s", "95 % s", "slowest s", "peak MB"]
     rows = []
-    for member in group.members:
+    for member in sorted(group.members, key=lambda member: member.name in cut):
         scores, name = comparison.evaluations[member.name], member.name
         span = comparison.intervals[name]["bleu"]
         first = [f"{scores['bleu']:.2f}{comparison.mark(name, 'bleu')}", f"{span.low:.1f}–{span.high:.1f}"]
         first += [f"{scores['chrf']:.2f}", f"{scores['exact_match']:.1f}{comparison.mark(name, 'exact_match')}"]
-        rows.append([name, *first, f"{scores['kendall']:.3f}", *_spent(member)])
+        rows.append([_marked(name, cut), *first, f"{scores['kendall']:.3f}", *_spent(member)])
     return markdown_table([*head, "proved", "failed"], rows)
 
 
@@ -226,15 +250,20 @@ def _rungs(members: Sequence[Member]) -> str:
 
 
 def _tuned(laboratory: Laboratory) -> str:
-    rows = []
-    for stage in laboratory.experiment.stages:
-        if not (path := laboratory.tuned_file(stage)).exists():
+    """The values of all stages, and where each has them from."""
+    experiment, rows = laboratory.experiment, []
+    for stage in experiment.stages:
+        if (found := laboratory.values(stage)) is None:
             continue
-        values = read_json(path)
-        bleu = f"{values.pop('bleu'):.2f}"
+        values = dict(found)
+        bleu = values.pop("bleu", None)
         flat = {**values.pop("weights", {}), **values}
-        rows.append([stage.name, ", ".join(f"{name} {value:g}" for name, value in flat.items()), bleu])
-    return markdown_table(["stage", "values", "BLEU there"], rows)
+        told = ", ".join(f"{name} {value:g}" for name, value in flat.items())
+        if experiment.is_tuned(stage):
+            rows.append([stage.name, told, experiment.development_of(stage), f"{bleu:.2f}"])
+        else:
+            rows.append([stage.name, told, f"as {stage.table.values_of}" if stage.table.values_of else "fixed", ""])
+    return markdown_table(["stage", "values", "tuned on", "BLEU there"], rows)
 
 
 def _versions(sets: Sets) -> str:
@@ -248,5 +277,7 @@ def _versions(sets: Sets) -> str:
     rows += [["index", signature] for signature in indexes]
     models = {each["model_order"]: each["model"] for each in settings if "model_order" in each}
     rows += [[f"{order}-gram model", f"`{models[order]}`"] for order in sorted(models)]
-    dependency = dict.fromkeys(f"`{each['dependency_model']}`" for each in settings if "dependency_model" in each)
-    return markdown_table(["what", "version or signature"], rows + [["dependency model", text] for text in dependency])
+    for kind in ("dependency", "neural"):
+        found = dict.fromkeys(f"`{each[f'{kind}_model']}`" for each in settings if f"{kind}_model" in each)
+        rows += [[f"{kind} model", text] for text in found]
+    return markdown_table(["what", "version or signature"], rows)

@@ -3,7 +3,7 @@
 seconds_table    CPU-seconds a bag of each run, and of the whole chain that led to it
 gains_table      what something brings, with its interval: pairs of systems without and with it
 reference_table  what outputs and references cost under a neural score, and so who errs
-is_cut           whether a system had bags cut by their references
+cut_systems      those whose bags were cut by their references
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ def seconds_table(group: Group) -> str:
     for member in group.members:
         if member.entries:
             seconds = [entry.seconds for entry in member.entries]
-            numbers = (fmean(seconds), median(seconds), float(np.percentile(seconds, 95)), _chain_seconds(group, member))
+            numbers = (
+                fmean(seconds),
+                median(seconds),
+                float(np.percentile(seconds, 95)),
+                _chain_seconds(group, member),
+            )
             rows.append([member.name, *(f"{number:.2f}" for number in numbers)])
     return markdown_table(["system", "mean", "median", "95 %", "mean with all before it"], rows)
 
@@ -47,7 +52,11 @@ def gains_table(groups: Sequence[Group], pairs: Sequence[tuple[str, str]]) -> st
                 continue
             step = paired_test(after, before)
             scores = [f"{each.scores()['bleu']:.2f}" for each in (before, after)]
-            told = [f"{step.difference:+.2f}", f"{step.low:+.2f} to {step.high:+.2f}", p_text(step.p).removeprefix("= ")]
+            told = [
+                f"{step.difference:+.2f}",
+                f"{step.low:+.2f} to {step.high:+.2f}",
+                p_text(step.p).removeprefix("= "),
+            ]
             rows.append([without, with_it, *scores, *told])
             break
     head = ["without", "with", "BLEU without", "BLEU with", "difference", "95 %", "p"]
@@ -72,8 +81,12 @@ def reference_table(members: Sequence[Member]) -> str:
     return markdown_table(head, rows) if rows else ""
 
 
-def is_cut(group: Group, member: Member) -> bool:
-    """Whether its bags, or those of the run that it goes back to, were cut where the reference says."""
+def cut_systems(groups: Sequence[Group]) -> set[str]:
+    """The systems whose bags, or those of the run that they go back to, were cut where the reference says."""
+    return {member.name for group in groups for member in group.members if _is_cut(group, member)}
+
+
+def _is_cut(group: Group, member: Member) -> bool:
     if any(entry.outcome.pieces for entry in member.entries):
         return True
-    return member.parent is not None and is_cut(group, group.member(member.parent))
+    return member.parent is not None and _is_cut(group, group.member(member.parent))

