@@ -117,7 +117,7 @@ def _to_experiment(name: str, source: str, values: Mapping[str, Any]) -> Experim
             for name, kind in stage_kinds().items()
             if kind.model_file and name in {stage.kind for stage in stages}
         ),
-        gains=tuple(_to_pair(each) for each in _list(values, "gains")),
+        gains=_to_gains(values.get("gains", [])),
     )
 
 
@@ -132,11 +132,15 @@ def _to_setting(table: Any, common: Mapping[str, Any], number: int) -> Setting:
         raise InputError(f"{place} ({setting.name}): {error}") from error
 
 
-def _to_pair(value: Any) -> tuple[str, str]:
-    match value:
-        case [str() as without, str() as with_it]:
-            return without, with_it
-    raise InputError(f"found {value!r:.60} in gains; a pair of names, without and with, is allowed")
+def _to_gains(value: Any) -> tuple[tuple[str, str], ...]:
+    pairs = []
+    for each in value if isinstance(value, list) else [value]:
+        match each:
+            case [str() as without, str() as with_it]:
+                pairs.append((without, with_it))
+            case _:
+                raise InputError(f"found {each!r:.60} in gains; pairs of names, without and with, are allowed")
+    return tuple(pairs)
 
 
 def _check(experiment: Experiment) -> None:

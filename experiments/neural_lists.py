@@ -59,7 +59,10 @@ def read_lists(run: Run, source: Run) -> list[list[ScoredString]]:
 
 
 def choose_strings(lists: Lists, weight: float, most: int | None = None) -> list[Tokens]:
-    """The string with the least before + weight · neural, by neural alone for an infinite weight; the first of equals."""
+    """The strings with the least before + weight · neural, or neural alone where the weight is infinite.
+
+    Of equal ones the first; of an empty list the empty string, as runs have it for bags that failed.
+    """
 
     def cost(string: ScoredString) -> float:
         return string.neural if math.isinf(weight) else string.before + weight * string.neural
@@ -69,12 +72,13 @@ def choose_strings(lists: Lists, weight: float, most: int | None = None) -> list
 
 def length_table(lists: Mapping[str, tuple[Lists, float]], references: Sequence[Tokens]) -> str:
     """BLEU of runs, by name their lists and λ, had the lists been shorter."""
-    longest = max((len(strings) for of_run, _ in lists.values() for strings in of_run), default=0)
-    lengths = [length for length in LENGTHS if length <= longest]
-    rows = [
-        [name, f"{weight:g}", *(_bleu(choose_strings(of_run, weight, length), references) for length in lengths)]
-        for name, (of_run, weight) in lists.items()
-    ]
+    longest = {name: max(map(len, of_run), default=0) for name, (of_run, _) in lists.items()}
+    lengths = [length for length in LENGTHS if length <= max(longest.values(), default=0)]
+    rows = []
+    for name, (of_run, weight) in lists.items():
+        known = [length for length in lengths if length <= longest[name]]
+        scores = [_bleu(choose_strings(of_run, weight, length), references) for length in known]
+        rows.append([name, f"{weight:.4g}", *scores, *("" for _ in lengths[len(known) :])])
     return markdown_table(["system", "λ", *(f"first {length}" for length in lengths)], rows)
 
 
@@ -84,7 +88,7 @@ def weight_table(lists: Mapping[str, tuple[Lists, float]], references: Sequence[
         [
             name,
             *(_bleu(choose_strings(of_run, weight), references) for weight in WEIGHTS),
-            f"{own:g}: {_bleu(choose_strings(of_run, own), references)}",
+            f"{own:.4g}: {_bleu(choose_strings(of_run, own), references)}",
         ]
         for name, (of_run, own) in lists.items()
     ]
@@ -93,7 +97,7 @@ def weight_table(lists: Mapping[str, tuple[Lists, float]], references: Sequence[
 
 
 def lists_of(group: Group) -> dict[str, tuple[Lists, float]]:
-    """The lists and λ of the runs that gave the strings of another run of the group new costs, and searched for none."""
+    """By name the lists and λ of the runs that gave the strings of another run new costs, without a search."""
     found: dict[str, tuple[Lists, float]] = {}
     for member in group.members:
         weight, source = neural_weight(member.settings), _source(group, member)

@@ -74,7 +74,7 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
         parts += ["### Rescoring: each stage over its input", _stages(groups[0])]
         if gains := gains_table(groups, experiment.gains):
             parts += ["### What is gained, without and with", gains]
-        parts += ["### CPU-seconds a bag", seconds_table(groups[0])]
+        parts += ["### Seconds of one process a bag", seconds_table(groups[0])]
         parts += _neural_parts(groups)
         parts += ["### Language models and oracles, BLEU", _oracles(groups)]
         parts += ["### By size: median seconds a bag", _spent_by_size(searches, _median_seconds)]
@@ -109,7 +109,7 @@ def _facts(laboratory: Laboratory, sets: Sets) -> str:
     counts = ", ".join(f"{name} {len(groups[0].bags)}" for name, groups in sets.items())
     return (
         f"{date.today().isoformat()}, gyro {__version__}. Bags: {counts}. "
-        f"Parameters tuned on {laboratory.experiment.development}, unless told otherwise below. BLEU is on tokens, case kept. "
+        f"Parameters tuned on {laboratory.experiment.development}. BLEU is on tokens, case kept. "
         f"Marks: + better, - worse than {laboratory.experiment.baseline!r}, p < 0.05; doubled: p < 0.01 "
         "(paired bootstrap). Times are of one process for one bag. A bag that was cut counts as proved when the "
         "optimum of each of its pieces is. Bags are cut where their references say, which nobody has who orders words: "

@@ -1,6 +1,6 @@
 """Tables on what stages cost and bring.
 
-seconds_table    CPU-seconds a bag of each run, and of the whole chain that led to it
+seconds_table    seconds a bag of each run, and of the whole chain that led to it
 gains_table      what something brings, with its interval: pairs of systems without and with it
 reference_table  what outputs and references cost under a neural score, and so who errs
 cut_systems      those whose bags were cut by their references
@@ -21,7 +21,7 @@ from gyro.score.significance import paired_test
 
 
 def seconds_table(group: Group) -> str:
-    """A process has one thread, so its seconds are those of one core."""
+    """By the clock of one process, which has one thread: CPU-seconds, where no other work takes the core from it."""
     rows = []
     for member in group.members:
         if member.entries:
@@ -75,7 +75,7 @@ def reference_table(members: Sequence[Member]) -> str:
         means = [whole.output, whole.reference]
         means += [neural.output, neural.reference] if neural else [None, None]
         cells = [f"{mean:.3f}" if mean is not None else "" for mean in means]
-        rows.append([member.name, f"{neural_weight(member.settings):g}", str(whole.counts.total()), *counts, *cells])
+        rows.append([member.name, f"{neural_weight(member.settings):.4g}", str(whole.counts.total()), *counts, *cells])
     head = ["system", "λ", "bags", "search error", "found", "model error", "reference not known"]
     head += [f"{what}, {whose}" for what in ("cost a word", "neural cost a word") for whose in ("output", "reference")]
     return markdown_table(head, rows) if rows else ""

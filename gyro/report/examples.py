@@ -213,7 +213,7 @@ def cost_text(costs: Costs) -> str:
         return "" if costs.neural is None else f"neural {costs.neural:.1f}"
     if costs.before is None or costs.neural is None:
         return f"{costs.whole:.1f}"
-    return f"{costs.whole:.1f} = {costs.before:.1f} + {costs.weight:g} · {costs.neural:.1f}"
+    return f"{costs.whole:.1f} = {costs.before:.1f} + {costs.weight:.4g} · {costs.neural:.1f}"
 
 
 def _reasons(group: Group, bag: int) -> list[str]:

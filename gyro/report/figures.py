@@ -199,13 +199,16 @@ def bar_chart(title: str, series: Sequence[Series], axes: Axes, *, note: str = "
 def share_bars(
     title: str, rows: Mapping[str, Mapping[str, int]], categories: Sequence[str], *, note: str = ""
 ) -> Figure:
-    """For each row its counts as parts of one bar, in shades from the first of the categories to the last."""
-    categories = [name for name in categories if any(counts.get(name) for counts in rows.values())]
+    """For each row its counts as parts of one bar, in shades from the first of the categories to the last.
+
+    A category keeps its shade where another has no counts, so that charts with the same categories can be compared.
+    """
+    shown = [(n, name) for n, name in enumerate(categories) if any(counts.get(name) for counts in rows.values())]
     parts = []
     for row, (name, counts) in enumerate(rows.items()):
         total, x, top = sum(counts.values()) or 1, 0.0, 18 + _PITCH * row
         parts.append(element("text", name, class_="name", x=0, y=top - 4))
-        for number, category in enumerate(categories):
+        for number, category in shown:
             if not (count := counts.get(category, 0)):
                 continue
             width, share, shade = WIDTH * count / total, f"{100 * count / total:.1f} %", _shade(number)
@@ -216,7 +219,7 @@ def share_bars(
             x += width
     series = [
         Series(category, [Point(name, counts.get(category, 0)) for name, counts in rows.items()], number)
-        for number, category in enumerate(categories)
+        for number, category in shown
     ]
     height = _PITCH * len(rows)
     return Figure(title, note, join(parts), series, list(rows), "", lambda value: f"{value:g}", height, shades=True)

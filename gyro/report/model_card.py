@@ -43,7 +43,7 @@ def model_card(group: Group, colours: Colours, sizes: Sequence[int] = SIZES) -> 
     for member in _with_costs(group):
         for summary in summarise(member.costs):
             is_whole = summary.score == WHOLE
-            name, weight = (member.name, f"{neural_weight(member.settings):g}") if is_whole else (summary.score, "")
+            name, weight = (member.name, f"{neural_weight(member.settings):.4g}") if is_whole else (summary.score, "")
             rows.append(_Row(name, system_key(member.name, colours), weight, _cells(summary)))
     if not rows:
         return Markup()

@@ -15,6 +15,7 @@ from experiments.laboratory import Laboratory, Step
 from gyro.errors import InputError
 from gyro.index.reader import open_index
 from lm.kenlm.model import load_model
+from lm.loading import load_language_model
 from tests.experiments.tiny import TINY, write, write_with_mt
 
 # What the file asks for, in its order: the name of a step, its kind, and where its result is.
@@ -223,6 +224,47 @@ def test_a_run_that_is_not_finished_is_not_among_the_runs(finished: Laboratory, 
     shutil.rmtree(place.run_folder("dev", "+LMBR"))
     step(place, "+LMBR, dev").do()
     assert not place.run_folder("dev", "+LMBR").exists()
+
+
+OTHERS = """
+[[stages]]
+name = "tuned on test"
+kind = "mbr"
+source = "+2g"
+development = "test"
+sets = ["dev"]
+scale = [0.3, 1.0]
+[[stages]]
+name = "the same values"
+kind = "mbr"
+source = "+2g"
+values_of = "+LMBR"
+"""
+
+
+def test_stages_are_tuned_on_their_own_sets_or_take_the_values_of_others(finished: Laboratory, tmp_path: Path) -> None:
+    place = copied(finished, tmp_path, "scale = [0.3]\n", "scale = [0.3]\n" + OTHERS)
+    for name in ("tuned on test, tuning", "tuned on test, dev", "the same values, test"):
+        step(place, name).do()
+    assert "tuned on test, test" not in [each.name for each in place.steps]
+    # Tuned on the test set, it found there what the other stage has there with one of the two values.
+    tuned, other = place.experiment.stages[-2], place.experiment.stages[-1]
+    told = json.loads(place.tuned_file(tuned).read_text())
+    wanted = [" ".join(reference) for reference in references(finished, "test")]
+    best = (place.run_folder("test", "the same values") / "best.txt").read_text()
+    score = sacrebleu.corpus_bleu(best.splitlines(), [wanted], tokenize="none", force=True).score
+    assert told["bleu"] >= round(score, 2)
+    assert best == (place.run_folder("test", "+LMBR") / "best.txt").read_text()
+    assert not place.tuned_file(other).exists()
+    assert place.run_folder("dev", "tuned on test").exists()
+
+
+def test_a_stage_finds_the_model_of_its_first_pass(finished: Laboratory) -> None:
+    """What a search takes as its guide, unless another is named."""
+    for stage in finished.experiment.stages:
+        place = finished._place(stage, "dev")
+        assert place.first_pass == "kenlm:3"
+        assert load_language_model(place.first_pass, place.own).order == 3
 
 
 def test_oracles_that_are_not_asked_for_any_more_go(finished: Laboratory, tmp_path: Path) -> None:

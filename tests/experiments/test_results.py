@@ -19,7 +19,7 @@ from gyro.errors import InputError
 from rescoring.source import open_lattices
 from tests.experiments.tables import find_table
 from tests.experiments.tiny import PLAIN, write
-from tests.gyro.report.samples import REFERENCES, check, make_run
+from tests.gyro.report.samples import REFERENCES, check, make_neural_run, make_run
 
 SETS = {"dev": ["exact, soft", "+2g", "+LMBR", "+LMBR-MT"], "test": ["exact, soft", "+2g", "+LMBR"]}
 CLASSES = {"1-5": (1, 5), "6-10": (6, 10), "11-15": (11, 15)}
@@ -171,6 +171,7 @@ def test_tuned_values_are_told(finished: Laboratory, results: str) -> None:
     for stage in finished.experiment.stages:
         known = json.loads(finished.tuned_file(stage).read_text())
         assert table[stage.name]["BLEU there"] == f"{known.pop('bleu'):.2f}"
+        assert table[stage.name]["tuned on"] == "dev"
         numbers = {**known.pop("weights", {}), **known}
         told = dict(pair.split() for pair in table[stage.name]["values"].split(", "))
         assert {name: float(value) for name, value in told.items()} == pytest.approx(numbers, abs=1e-5)
@@ -255,3 +256,48 @@ def test_a_stage_is_compared_with_the_run_that_it_was_made_from(known: Laborator
     assert plain(table["exact, soft"]["BLEU"]) == pytest.approx(before, abs=0.006)
     assert table["· +2g"]["BLEU"] == "100.00"
     assert float(table["· +2g"]["over its input"]) == pytest.approx(100 - before, abs=0.006)
+
+
+def test_neural_runs_have_tables_of_their_own(known: Laboratory) -> None:
+    """A run with a neural model, made from another; its costs are those of NEURAL in the samples."""
+    first = make_run(known.run_folder("test", "exact, soft"), 1)
+    make_neural_run(known.run_folder("test", "+2g"), lattices=open_lattices(first).signature)
+    text = write_results(known)[-1].read_text()
+    row = rows(text, "Output against reference under the neural score")["+2g"]
+    assert (row["search error"], row["found"], row["model error"], row["reference not known"]) == ("1", "1", "1", "1")
+    weights = rows(text, "BLEU against the weight λ of the neural model")["+2g"]
+    assert [*weights][::9] == ["λ 0", "its own"]
+    assert weights["its own"].startswith("2: ")
+    assert [*rows(text, "BLEU against the length of the list")["+2g"]] == ["λ"]  # lists of one string
+    assert [*rows(text, "Seconds of one process a bag")] == ["exact, soft", "+2g"]
+    assert rows(text, "How it was made")["neural model"] == {"version or signature": "`of tests`"}
+
+
+def test_without_neural_runs_there_are_no_such_tables(results: str) -> None:
+    assert "neural" not in results
+    assert "What is gained" not in results
+
+
+def test_gains_are_told_where_they_are_asked_for(tmp_path: Path) -> None:
+    text = PLAIN.split('[[stages]]\nname = "+LMBR-MT"')[0].replace(
+        "sample = 6", 'sample = 6\ngains = [["exact, soft", "+2g"], ["+2g", "+LMBR"]]'
+    )
+    place = Laboratory(load_experiment(write(tmp_path, text)), tmp_path / "runs")
+    make_run(place.run_folder("test", "exact, soft"), 1)
+    make_run(place.run_folder("test", "+2g"), 0)
+    [row] = find_table(write_results(place)[-1].read_text(), "What is gained, without and with")
+    turned = [" ".join([*reference.split()[1:], reference.split()[0]]) for reference in REFERENCES]
+    assert (row["without"], row["with"], row["BLEU with"]) == ("exact, soft", "+2g", "100.00")
+    assert float(row["difference"]) == pytest.approx(100 - bleu(turned, REFERENCES), abs=0.006)
+
+
+def test_systems_of_cut_bags_stand_last(known: Laboratory) -> None:
+    first = make_run(known.run_folder("test", "exact, soft"), 1)
+    found = [{**row, "runs": [{"proved": True}, {"proved": True}]} for row in json_lines(first / "results.jsonl")]
+    (first / "results.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
+    make_run(known.run_folder("test", "full, short"), 2, algorithm="full")
+    make_run(known.run_folder("test", "+2g"), 0, lattices=open_lattices(first).signature)
+    text = write_results(known)[-1].read_text()
+    wanted = ["full, short", "exact, soft (cut)", "+2g (cut)"]
+    assert [*rows(text, "All sets")] == wanted
+    assert [*rows(text, label([len(reference.split()) for reference in REFERENCES]))] == wanted

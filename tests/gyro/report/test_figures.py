@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gyro.report.figures import Axes, Point, Series, line_chart, log_ticks, ticks
+from gyro.report.figures import Axes, Point, Series, line_chart, log_ticks, share_bars, ticks
 from tests.gyro.report.samples import NAME, charts
 
 
@@ -52,6 +52,14 @@ def test_shares_fill_the_bar() -> None:
     widths = [float(bar.get("width", 0)) for bar in tree.iter("rect")]
     assert [round(width) for width in widths] == [344, 114]
     assert "3 of 4 (75.0 %)" in tree.find("svg/rect/title").text  # type: ignore[union-attr, operator]
+
+
+def test_a_category_has_the_same_shade_in_all_charts() -> None:
+    charts = [share_bars("t", {"a": counts}, ["yes", "no", "never"]) for counts in ({"no": 1, "yes": 1}, {"no": 2})]
+    both, one = ({entry.name: entry.key.style for entry in chart.legend()} for chart in charts)
+    assert both == {"yes": "q0", "no": "q1"}
+    assert one == {"no": "q1"}
+    assert 'class="bar q1"' in charts[1].drawing
 
 
 def test_many_series_can_be_told_apart() -> None:
