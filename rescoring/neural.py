@@ -172,7 +172,9 @@ class NeuralSearcher(NeuralRescorer):
         number = {word: place for place, word in enumerate(words)}
         starts = [[number[token] for token in string] for string in strings]
         settings = SearchSettings(budget=self.budget * len(strings[0]), weight=self.weight)
-        return search_orders(self.model.scorer(words), self.guide.acceptor(words), starts, settings)
+        from lm.neural.bag_scorer import BagScorer  # only here: its packages are an extra
+
+        return search_orders(BagScorer(self.model, words), self.guide.acceptor(words), starts, settings)
 
     def _empty_string(self) -> FoundOrders:
         """There is nothing to search for in the orders of no words."""

@@ -180,7 +180,9 @@ class NeuralStage(Stage):
         if not self.budget:
             return NeuralRescorer(open_neural_model(self.model), self.weight)
         if guide is None:
-            raise InputError("a search needs the n-gram model beside the neural one: --guide LM, or the variable GYRO_LM")
+            raise InputError(
+                "a search needs the n-gram model beside the neural one: --guide LM, or the variable GYRO_LM"
+            )
         return NeuralSearcher(open_neural_model(self.model), self.weight, guide, self.budget)
 
     def ready(self, source: LatticeSource, place: Place) -> ReadyNeural:

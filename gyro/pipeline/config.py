@@ -71,7 +71,7 @@ weight = 0.3
 nbest = 50
 
 # A pretrained model, and a search for the orders that it likes best; `gyro neural --install` gets it. The budget is
-# what it may compute for each word of a bag: 120 pieces take a second or two a bag, 500 bring a little more.
+# what it may compute for each word of a bag: 120 pieces a word take a second or two a bag.
 [neural]
 model = "default"
 weight = 2.5

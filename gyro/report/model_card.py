@@ -60,8 +60,7 @@ def _cells(summary: ScoreSummary) -> list[str]:
     total = summary.counts.total()
     if summary.counts[UNKNOWN] == total:
         return [*means, *("–" for _ in VERDICTS[:-1]), str(total)]
-    known = total - summary.counts[UNKNOWN]
-    shares = [f"{count} ({100 * count / known:.0f} %)" for count in (summary.counts[name] for name in VERDICTS[:-1])]
+    shares = [f"{count} ({100 * count / total:.0f} %)" for count in (summary.counts[name] for name in VERDICTS[:-1])]
     return [*means, *shares, str(summary.counts[UNKNOWN] or "–")]
 
 

@@ -60,6 +60,8 @@ class Summary:
         if self.unproved:
             rows.append(("  not proved", _share(self.unproved, self.ok)))
         known = sum(self.references.values())
+        if 0 < known < self.ok:
+            rows.append(("  reference cost known", _share(known, self.ok)))
         rows += [(f"  reference {what}", _share(count, known)) for what, count in self.references.items()]
         rows.append(("failed", _share(self.failed, bags)))
         mean = self.seconds / max(bags, 1)

@@ -13,5 +13,7 @@ trie         strings that share their beginnings, in blocks
 smoothing    scales that make weights fit for eight bits
 graph        the forward pass as an ONNX graph
 runtime      ONNX Runtime: the one module that touches it
-model        costs of strings, and what the model says of the words that may follow
+model        costs of strings
+bag_scorer   strings of one bag, and what the model says of the words that may follow
+prefixes     kept beginnings, to be extended by words
 """

@@ -26,10 +26,10 @@ def test_the_table_has_the_whole_score_and_its_parts(group: Group) -> None:
     body = html.split("<tbody>")[1].split("</tbody>")[0]
     whole, before, neural = body.split("</tr>")[:3]
     assert '<small class="base">λ\N{NO-BREAK SPACE}2</small>' in whole
-    cells = "<td>1.739</td><td>1.739</td><td>1 (33 %)</td><td>1 (33 %)</td><td>1 (33 %)</td><td>1</td>"
+    cells = "<td>1.739</td><td>1.739</td><td>1 (25 %)</td><td>1 (25 %)</td><td>1 (25 %)</td><td>1</td>"
     assert cells in whole
     assert "other models" in before
-    assert "<td>2 (67 %)</td><td>1 (33 %)</td><td>0 (0 %)</td><td>1</td>" in before
+    assert "<td>2 (50 %)</td><td>1 (25 %)</td><td>0 (0 %)</td><td>1</td>" in before
     assert "neural model" in neural
     assert "<td>2 (50 %)</td><td>1 (25 %)</td><td>1 (25 %)</td><td>–</td>" in neural
     assert NAME not in html

@@ -37,8 +37,9 @@ def test_what_the_costs_of_references_say() -> None:
     outcomes = [neural(str(number), *pair) for number, pair in enumerate(costs)]
     summary = summarise(Path("run"), (Entry(outcome, 0.0, 0) for outcome in outcomes))
     assert summary.references == {"found": 1, "cheaper (search error)": 1, "dearer (model error)": 2}
-    assert summary.text().splitlines()[2:6] == [
+    assert summary.text().splitlines()[2:7] == [
         "  not proved                        5 (100.0 %)",
+        "  reference cost known              4 (80.0 %)",
         "  reference found                   1 (25.0 %)",
         "  reference cheaper (search error)  1 (25.0 %)",
         "  reference dearer (model error)    2 (50.0 %)",

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import permutations
 
 import numpy as np
@@ -12,18 +11,16 @@ from hypothesis import strategies as st
 
 from gyro.errors import InputError
 from gyro.pool import run_tasks
-from gyro.text.detokenise import Glue, detokenise, glue, spaced
+from gyro.text.detokenise import detokenise
 from lm.neural import model as module
 from lm.neural import plain
+from lm.neural.bag_scorer import BagScorer
 from lm.neural.embedded import find_default
-from lm.neural.model import NeuralModel, load_neural_model
-from lm.neural.weights import Checkpoint, Pieces
-from tests.lm.neural.tiny import FAMILIES
+from lm.neural.model import load_neural_model
+from lm.neural.prefixes import Prefixes
+from lm.neural.weights import Checkpoint
+from tests.lm.neural.shuffled import KINDS, WORDS, Checkpoints, Models, shuffles
 
-Checkpoints = Callable[[str], Checkpoint]
-Models = Callable[[str], NeuralModel]
-KINDS = sorted(FAMILIES)
-WORDS = ["the", "cat", "did", "n't", "know", "3", "%", ",", "it", "was", '"', "the", "mat", "-", "end", "."]
 HOSTILE = [
     "<|endoftext|>",
     "</s>",
@@ -55,12 +52,6 @@ needs_default = pytest.mark.skipif(not is_installed(), reason="the default model
 def plain_cost(checkpoint: Checkpoint, tokens: Sequence[str]) -> float:
     [(pieces, _)] = checkpoint.tokenizer.encode([detokenise(tokens)])
     return plain.string_cost(checkpoint.read_weights(), [checkpoint.start, *pieces, checkpoint.end], np.float64)
-
-
-def shuffles(number: int, words: Sequence[str] = WORDS, seed: int = 0) -> list[list[str]]:
-    """Strings of some of the words."""
-    dice = random.Random(seed)
-    return [dice.sample(list(words), dice.randrange(len(words) + 1)) for _ in range(number)]
 
 
 # ---- costs of strings
@@ -119,9 +110,9 @@ def test_any_word_is_only_a_word(neural_models: Models, checkpoints: Checkpoints
     strings = [[word], ["the", word, "cat"], [word, word]]
     [first, *_] = model.costs(strings)
     assert first == pytest.approx(plain_cost(checkpoints(kind), [word]), abs=2e-3)
-    scored = model.scorer(["the", word]).score([(0, 1), (1, 0)])
+    scored = BagScorer(model, ["the", word]).score([(0, 1), (1, 0)])
     assert np.isfinite(scored.costs).all()
-    prefixes = model.prefixes()
+    prefixes = Prefixes(model)
     [number], _ = prefixes.extend([0], [[word]])
     assert prefixes.end_costs([number])[0] == first
 
@@ -129,7 +120,7 @@ def test_any_word_is_only_a_word(neural_models: Models, checkpoints: Checkpoints
 def test_a_string_that_is_too_long_is_refused_in_one_line(neural_models: Models) -> None:
     model = neural_models("llama")
     assert np.isfinite(model.costs([["x" * 2046]])).all()
-    scorer = model.scorer(["x" * 1000, "y" * 1000, "z" * 47])
+    scorer = BagScorer(model, ["x" * 1000, "y" * 1000, "z" * 47])
     for ask in (lambda: model.costs([["x" * 2047]]), lambda: scorer.score([(2, 0, 1)])):
         with pytest.raises(
             InputError, match=r"found a string of 20\d\d pieces.*; the model takes at most 2046"
@@ -154,144 +145,6 @@ def test_a_model_by_its_path(checkpoints: Checkpoints, neural_models: Models) ->
     assert model.costs([["the", "cat"]]).tolist() == neural_models("qwen2").costs([["the", "cat"]]).tolist()
     assert model.signature == checkpoints("qwen2").signature
     assert repr(model) == f"NeuralModel('{checkpoints('qwen2').path}', qwen2, 2 layers of 64)"
-
-
-# ---- the strings of one bag
-
-
-@pytest.fixture(params=KINDS)
-def exact_twin(request: pytest.FixtureRequest, checkpoints: Checkpoints) -> NeuralModel:
-    """A model whose eight bits are float32, so that what a scorer says can be compared with the plain computation."""
-    model = NeuralModel(checkpoints(request.param))
-    model._engines["int8"] = model.engine(exact=True)
-    return model
-
-
-def bag_strings(words: Sequence[str], counts: Sequence[int], number: int) -> list[tuple[int, ...]]:
-    dice = random.Random(5)
-    tokens = [word for word, count in enumerate(counts) for _ in range(count)]
-    return [tuple(dice.sample(tokens, len(tokens))) for _ in range(number)]
-
-
-BAG = (["the", "cat", "did", "n't", "know", ".", '"', "-"], [2, 1, 1, 1, 1, 1, 2, 1])
-
-
-def test_a_scorer_gives_the_costs_of_the_model(neural_models: Models) -> None:
-    words, counts = BAG
-    model, strings = neural_models("gemma3"), bag_strings(words, counts, 30)
-    scorer = model.scorer(words)
-    tokens = [[words[word] for word in string] for string in strings]
-    rough, computed = model.count_costs(tokens, exact=False)
-    assert scorer.score(strings).costs.tolist() == rough.tolist()
-    assert scorer.computed == computed
-    exact, more = model.count_costs(tokens[:5])
-    assert scorer.decide(strings[:5]).tolist() == exact.tolist()
-    assert scorer.computed == computed + more
-
-
-def test_each_beginning_is_told_once(neural_models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
-    words, counts = BAG
-    strings = bag_strings(words, counts, 40)
-    scorer = neural_models("llama").scorer(words)
-    monkeypatch.setattr(module, "MOST_NODES", 60)  # so that there are several batches
-    told = [scorer.score(some) for some in (strings[:15], strings[10:30], strings)]
-    prefixes = [prefix for scored in told for prefix in scored.prefixes]
-    assert len(prefixes) == len(set(prefixes))
-    assert set(prefixes) == {string[:length] for string in strings for length in range(len(string) + 1)}
-    assert all(scored.next_cost.shape == (len(scored.prefixes), len(words) + 1) for scored in told)
-
-
-def test_what_may_follow_a_beginning(exact_twin: NeuralModel) -> None:
-    words, counts = BAG
-    strings = bag_strings(words, counts, 12)
-    scored = exact_twin.scorer(words).score(strings)
-    checkpoint = exact_twin.checkpoint
-    weights = checkpoint.read_weights()
-    for prefix, row in zip(scored.prefixes, scored.next_cost, strict=True):
-        left = np.array(counts) - np.bincount(prefix, minlength=len(words)) if prefix else np.array(counts)
-        assert np.isnan(row).tolist() == [*(left == 0).tolist(), len(prefix) < sum(counts)]
-        pieces = pieces_of_beginning(
-            checkpoint.tokenizer, next(s for s in strings if s[: len(prefix)] == prefix), prefix
-        )
-        behind = -plain.log_probabilities(weights, [checkpoint.start, *pieces], np.float64)[-1]
-        wanted = [behind[next_piece(checkpoint.tokenizer, prefix, word, behind)] for word in np.flatnonzero(left)]
-        wanted += [behind[checkpoint.end]] if len(prefix) == sum(counts) else []
-        np.testing.assert_allclose(row[~np.isnan(row)], wanted, atol=1e-3)
-
-
-def pieces_of_beginning(tokenizer: Pieces, string: Sequence[int], prefix: Sequence[int]) -> list[int]:
-    """Those of the whole string that end within the text of its beginning."""
-    parts = spaced([BAG[0][word] for word in string])
-    [(pieces, ends)] = tokenizer.encode(["".join(parts)])
-    limit = len("".join(parts[: len(prefix)]))
-    return [piece for piece, end in zip(pieces, ends, strict=True) if end <= limit and limit]
-
-
-def next_piece(tokenizer: Pieces, prefix: Sequence[int], word: int, behind: np.ndarray) -> int:
-    """The first piece of a word behind a beginning, in the text of the last two words; the better if that is open."""
-    words = BAG[0]
-    if not prefix:
-        return tokenizer.encode([words[word]])[0][0][0]
-    last = words[prefix[-1]]
-    found = []
-    for kind, blank in ((Glue.NONE, ""), (Glue.BLANK, " ")):
-        if glue(last, words[word]) in (kind, Glue.OPEN):
-            [(pieces, ends)] = tokenizer.encode([f"{last}{blank}{words[word]}"])
-            found.append(next(piece for piece, end in zip(pieces, ends, strict=True) if end > len(last)))
-    return min(found, key=lambda piece: behind[piece])
-
-
-class WithoutControls:
-    """A tokenizer without pieces for control characters, as that of the default model is."""
-
-    def __init__(self, tokenizer: Pieces) -> None:
-        self.tokenizer = tokenizer
-
-    def encode(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        found = []
-        for text, (pieces, ends) in zip(texts, self.tokenizer.encode(texts), strict=True):
-            kept = [(piece, end) for piece, end in zip(pieces, ends, strict=True) if text[end - 1] >= " "]
-            found.append(([piece for piece, _ in kept], [end for _, end in kept]))
-        return found
-
-
-def test_a_word_without_pieces_costs_nothing(checkpoints: Checkpoints) -> None:
-    checkpoint = checkpoints("llama")
-    model = NeuralModel(replace(checkpoint, tokenizer=WithoutControls(checkpoint.tokenizer)))
-    scored = model.scorer(["the", "\x01"]).score([(0, 1), (1, 0)])
-    assert scored.next_cost[scored.prefixes.index(()), 1] == 0
-    assert model.costs([["\x01"]]).tolist() == model.costs([[]]).tolist()
-    assert model.prefixes().extend([0], [["\x01"]])[1].tolist() == [0]
-
-
-# ---- beginnings that are kept
-
-
-@pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("kind", KINDS)
-def test_extended_beginnings_cost_what_whole_strings_do(neural_models: Models, kind: str, exact: bool) -> None:
-    model = neural_models(kind)
-    strings = [string for string in shuffles(20, ["the", "cat", "did", "n't", "know", "3", ",", "."]) if string]
-    prefixes = model.prefixes(exact=exact)
-    numbers = [0] * len(strings)
-    for place in range(max(map(len, strings))):
-        going = [i for i, string in enumerate(strings) if place < len(string)]
-        made, _ = prefixes.extend([numbers[i] for i in going], [[strings[i][place]] for i in going])
-        for i, number in zip(going, made, strict=True):
-            numbers[i] = number
-    assert len(prefixes) == 1 + sum(map(len, strings))
-    np.testing.assert_allclose(prefixes.end_costs(numbers), model.costs(strings, exact=exact), atol=2e-3)
-
-
-def test_several_words_at_once(neural_models: Models) -> None:
-    prefixes = neural_models("llama").prefixes()
-    [the], [cost] = prefixes.extend([0], [["the"]])
-    [cat], _ = prefixes.extend([the], [["cat"]])
-    one_by_one, costs = prefixes.extend([cat, the], [["sat"], ["mat"]])
-    at_once, same = prefixes.extend([0, 0], [["the", "cat", "sat"], ["the", "mat"]])
-    assert costs.tolist() == pytest.approx(same.tolist(), abs=2e-3)
-    assert cost < costs.min()
-    assert prefixes.end_costs(one_by_one) == pytest.approx(prefixes.end_costs(at_once), abs=2e-3)
 
 
 # ---- the real one
@@ -320,4 +173,4 @@ def test_the_default_model_takes_any_word() -> None:
     strings = [["the", word, "."] for word in HOSTILE]
     assert np.isfinite(model.costs(strings, exact=False)).all()
     for word in HOSTILE:
-        assert np.isfinite(model.scorer(["the", word]).score([(0, 1), (1, 0)]).costs).all()
+        assert np.isfinite(BagScorer(model, ["the", word]).score([(0, 1), (1, 0)]).costs).all()
