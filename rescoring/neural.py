@@ -44,10 +44,13 @@ Tokens = tuple[str, ...]
 class NeuralOutcome(Outcome):
     """What came of a bag under the neural model; nothing of it is proved.
 
-    `start_cost` is that of the best string that the search began with; `scored`, `expanded` and `computed` count the
-    strings with a cost, those that gave rise to others, and the pieces of words that went through the model.
+    `neural` and `reference_neural` are the costs of best string and reference under the model alone. `start_cost` is
+    that of the best string that the search began with; `scored`, `expanded` and `computed` count the strings with a cost,
+    those that gave rise to others, and the pieces of words that went through the model.
     """
 
+    neural: float | None = None
+    reference_neural: float | None = None
     start_cost: float | None = None
     scored: int | None = None
     expanded: int | None = None
@@ -87,13 +90,11 @@ class NeuralRescorer:
         new = [Hypothesis(s.tokens, s.cost + self.weight * float(cost)) for s, cost in zip(strings, costs, strict=True)]
         rescored = Lattice.from_strings(lattice.words, new)
 
-        def reference_cost(reference: Tokens) -> float | None:
-            # The costs are those of the lattice, so of what it does not have nothing is known.
-            cost = float(lattice_costs(lattice, [reference])[0])
-            return cost + self._neural_cost(reference) if np.isfinite(cost) else None
+        def old_cost(tokens: Tokens) -> float:
+            return float(lattice_costs(lattice, [tokens])[0])
 
         facts = {"strings": len(new), "computed": computed}
-        return self._ordering(bag, rescored, facts, reference_cost)
+        return self._ordering(bag, rescored, facts, old_cost)
 
     def columns(self, hypotheses: Sequence[Hypothesis], before: Callable[[], Before]) -> Columns:
         """The named scores of rescored strings."""
@@ -107,17 +108,22 @@ class NeuralRescorer:
             for tokens, cost, neural in zip(strings, old, added, strict=True)
         ]
 
-    def _neural_cost(self, tokens: Tokens) -> float:
-        return self.weight * float(self.model.costs([tokens])[0])
-
     def _ordering(
-        self, bag: Bag, lattice: Lattice, facts: dict[str, Any], reference_cost: Callable[[Tokens], float | None]
+        self, bag: Bag, lattice: Lattice, facts: dict[str, Any], old_cost: Callable[[Tokens], float]
     ) -> Ordering:
-        """The new lattice, and what came of the bag; a reference that was found costs what the best string does."""
+        """The new lattice, and what came of the bag; `old_cost` is that of a string without the neural model.
+
+        It is infinite of strings that are not in the lattice whose costs these are. A reference that was found costs
+        what the best string does.
+        """
         best = lattice.best()
-        if bag.reference is not None:
-            cost = best.cost if best.tokens == bag.reference else reference_cost(bag.reference)
-            facts |= {} if cost is None else {"reference_cost": round(cost, COST_DIGITS)}
+        facts["neural"] = round((best.cost - old_cost(best.tokens)) / self.weight, DIGITS)
+        if bag.reference == best.tokens:
+            facts |= {"reference_cost": round(best.cost, COST_DIGITS), "reference_neural": facts["neural"]}
+        elif bag.reference is not None:
+            facts["reference_neural"] = float(self.model.costs([bag.reference])[0])
+            cost = old_cost(bag.reference) + self.weight * facts["reference_neural"]
+            facts |= {"reference_cost": round(cost, COST_DIGITS)} if np.isfinite(cost) else {}
         return Ordering(lattice, NeuralOutcome.ordered(bag, round(best.cost, COST_DIGITS), proved=False, **facts))
 
 
@@ -155,11 +161,10 @@ class NeuralSearcher(NeuralRescorer):
         facts: dict[str, Any] = {"start_cost": round(found.start_cost, COST_DIGITS), "scored": found.scored}
         facts |= {"expanded": found.expanded, "computed": found.computed}
 
-        def reference_cost(reference: Tokens) -> float | None:
-            same = Counter(reference) == content
-            return self.guide.score(reference) + self._neural_cost(reference) if same else None
+        def guide_cost(tokens: Tokens) -> float:
+            return self.guide.score(tokens) if Counter(tokens) == content else np.inf
 
-        return self._ordering(bag, searched, facts, reference_cost)
+        return self._ordering(bag, searched, facts, guide_cost)
 
     def columns(self, hypotheses: Sequence[Hypothesis], before: Callable[[], Before]) -> Columns:
         guided = [self.guide.score(hypothesis.tokens) for hypothesis in hypotheses]
@@ -169,11 +174,11 @@ class NeuralSearcher(NeuralRescorer):
         ]
 
     def _search(self, words: Sequence[str], strings: Sequence[Tokens]) -> FoundOrders:
+        from lm.neural.bag_scorer import BagScorer  # only here: its packages are an extra
+
         number = {word: place for place, word in enumerate(words)}
         starts = [[number[token] for token in string] for string in strings]
         settings = SearchSettings(budget=self.budget * len(strings[0]), weight=self.weight)
-        from lm.neural.bag_scorer import BagScorer  # only here: its packages are an extra
-
         return search_orders(BagScorer(self.model, words), self.guide.acceptor(words), starts, settings)
 
     def _empty_string(self) -> FoundOrders:

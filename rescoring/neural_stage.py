@@ -42,7 +42,7 @@ from rescoring.tuning import line_search
 __all__ = ["NeuralOutcome", "NeuralStage", "NeuralTuning", "ReadyNeural", "add_model_arguments"]
 
 WEIGHT = 2.5
-PIECES_A_WORD = 500  # of a search, by default
+PIECES_A_WORD = 300  # of a search, by default
 
 
 class ReadyNeural:
