@@ -45,7 +45,7 @@ class NeuralOutcome(Outcome):
     """What came of a bag under the neural model; nothing of it is proved.
 
     `neural` and `reference_neural` are the costs of best string and reference under the model alone. `start_cost` is
-    that of the best string that the search began with; `scored`, `expanded` and `computed` count the strings with a cost,
+    that of the best string that the search began with; `scored`, `expanded` and `computed` count strings with a cost,
     those that gave rise to others, and the pieces of words that went through the model.
     """
 
