@@ -11,7 +11,8 @@ embedded     the default model: where it is and how it gets there
 plain        the forward pass in plain numpy, string by string
 trie         strings that share their beginnings, in blocks
 smoothing    scales that make weights fit for eight bits
-graph        the forward pass as an ONNX graph
+onnx_graph   graphs, node by node: the one module that touches onnx
+graph        the forward pass as such graphs
 runtime      ONNX Runtime: the one module that touches it
 model        costs of strings
 bag_scorer   strings of one bag, and what the model says of the words that may follow

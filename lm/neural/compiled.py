@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from gyro.errors import InputError
 from gyro.files import read_json, scratch_folder, write_json
-from lm.neural.graph import ALIKE, TensorFile, to_eight_bits, write_body, write_head
+from lm.neural.graph import ALIKE, write_body, write_head
+from lm.neural.onnx_graph import TensorFile, to_eight_bits
 from lm.neural.runtime import Array, Session
 from lm.neural.smoothing import SENTENCES, smooth
 from lm.neural.trie import BLOCK, Trie, make_blocks, make_trie

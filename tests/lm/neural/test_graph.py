@@ -7,15 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from lm.neural import plain
 from lm.neural.compiled import Engine, Precision, compiled_folder
 from lm.neural.gguf_file import read_gguf
-from lm.neural.graph import TILE, TensorFile, to_eight_bits, write_head
+from lm.neural.graph import TILE, write_head
 from lm.neural.model import LONGEST_ALIKE
+from lm.neural.onnx_graph import TensorFile
 from lm.neural.runtime import Session
 from lm.neural.trie import Trie, make_trie
 from lm.neural.weights import Checkpoint
@@ -159,24 +158,3 @@ def in_eight_bits(rows: np.ndarray) -> np.ndarray:
     """Each row rounded to 255 steps, by hand."""
     step = np.maximum(np.abs(rows).max(axis=1, keepdims=True), 1e-8) / 127
     return np.rint(rows / step) * step
-
-
-@given(st.lists(st.lists(st.floats(-1e4, 1e4, width=32), min_size=3, max_size=3), min_size=1, max_size=4))
-def test_bytes_are_half_a_step_off_at_most(rows: list[list[float]]) -> None:
-    matrix = np.array(rows, np.float32)
-    scale, eight = to_eight_bits(matrix)
-    assert np.all(np.abs(eight.astype(int)) <= 127)
-    assert np.all(np.abs(eight * scale[:, None] - matrix) <= 0.5001 * scale[:, None])
-
-
-def test_tensors_are_aligned_and_shared(tmp_path: Path) -> None:
-    arrays = [np.arange(5, dtype=np.float32), np.arange(6, dtype=np.int8).reshape(2, 3)]
-    with TensorFile(tmp_path / "some.bin") as tensors:
-        protos = [tensors.add(f"t{number}", array) for number, array in enumerate(arrays)]
-    data = (tmp_path / "some.bin").read_bytes()
-    for proto, array in zip(protos, arrays, strict=True):
-        place = {entry.key: entry.value for entry in proto.external_data}
-        offset = int(place["offset"])
-        assert place["location"] == "some.bin"
-        assert offset % 4096 == 0
-        assert data[offset : offset + int(place["length"])] == array.tobytes()

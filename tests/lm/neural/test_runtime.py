@@ -9,7 +9,8 @@ from scipy.special import logsumexp
 
 from gyro.errors import InputError
 from lm.neural import runtime
-from lm.neural.graph import TensorFile, to_eight_bits, write_head
+from lm.neural.graph import write_head
+from lm.neural.onnx_graph import TensorFile, to_eight_bits
 from lm.neural.runtime import Session
 
 

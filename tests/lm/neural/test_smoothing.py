@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from lm.neural import plain
-from lm.neural.graph import TensorFile, write_body
+from lm.neural.graph import write_body
+from lm.neural.onnx_graph import TensorFile
 from lm.neural.runtime import Session
 from lm.neural.smoothing import smooth
 from lm.neural.trie import make_blocks, make_trie
