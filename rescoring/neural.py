@@ -14,8 +14,9 @@ also of those that no lattice has.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.util import find_spec
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,16 @@ COST_DIGITS = 4  # of costs in outcomes
 
 Columns = list[dict[str, float]]
 Tokens = tuple[str, ...]
+
+
+def next_feature(columns: Collection[str]) -> str:
+    """The name of a model's column beside others: after one neural model comes another.
+
+    >>> next_feature(["LM"]), next_feature(["LM", "NEURAL"])
+    ('NEURAL', 'NEURAL.2')
+    """
+    names = (FEATURE if number == 1 else f"{FEATURE}.{number}" for number in count(1))
+    return next(name for name in names if name not in columns)
 
 
 class NeuralOutcome(Outcome):
@@ -103,10 +114,11 @@ class NeuralRescorer:
         old = lattice_costs(lattice, strings)
         # What the rescoring has added, rather than a second look; the costs of lattices have six digits or so.
         added = [round((h.cost - float(cost)) / self.weight, DIGITS) for h, cost in zip(hypotheses, old, strict=True)]
-        return [
-            {**known.get(tokens, {FIRST_PASS: 0.0 - float(cost)}), FEATURE: 0.0 - neural}
-            for tokens, cost, neural in zip(strings, old, added, strict=True)
-        ]
+        columns: Columns = []
+        for tokens, cost, neural in zip(strings, old, added, strict=True):
+            others = known.get(tokens, {FIRST_PASS: 0.0 - float(cost)})
+            columns.append({**others, next_feature(others): 0.0 - neural})
+        return columns
 
     def _ordering(
         self, bag: Bag, lattice: Lattice, facts: dict[str, Any], old_cost: Callable[[Tokens], float]

@@ -165,7 +165,7 @@ class NeuralStage(Stage):
 
     @classmethod
     def owns(cls, feature: str) -> bool:
-        return feature == FEATURE
+        return feature.partition(".")[0] == FEATURE
 
     @classmethod
     def weights_to_table(cls, weights: Mapping[str, float]) -> dict[str, Any]:

@@ -76,6 +76,15 @@ def test_strings_keep_their_columns(model: NeuralModel) -> None:
         assert scores == pytest.approx({**before, "NEURAL": -neural}, abs=2e-3)
 
 
+def test_a_second_model_has_a_column_of_its_own(model: NeuralModel) -> None:
+    rescorer, lattice = NeuralRescorer(model, WEIGHT), lattice_of(STRINGS)
+    hypotheses = rescorer.rescore(Bag(tuple("abcde")), lattice, 100).nbest(100)
+    known = {hypothesis.tokens: {"LM": -0.25, "NEURAL": -7.0} for hypothesis in hypotheses}
+    columns = rescorer.columns(hypotheses, lambda: Before(lattice, known))
+    assert [list(scores) for scores in columns] == [["LM", "NEURAL", "NEURAL.2"]] * len(hypotheses)
+    assert all(scores["NEURAL"] == -7.0 for scores in columns)
+
+
 def test_the_search_has_all_orders_of_a_small_bag_where_its_budget_allows(model: NeuralModel, models: Models) -> None:
     """Brute force: 24 orders."""
     found = search(model, models, 4000).rescore(Bag(tuple("abcd")), lattice_of([("abcd", 1.0)]), 100)
@@ -144,6 +153,11 @@ def test_the_cost_of_a_reference(model: NeuralModel, models: Models) -> None:
         # It is known of all strings of the lattice, and not only of the list.
         assert outcome_with(rescorer, text, nbest=1).reference_cost == pytest.approx(expected, abs=1e-3)
         assert outcome_with(searcher, text).reference_cost == pytest.approx(cost_under(model, models, text), abs=2e-3)
+    for system in (rescorer, searcher):
+        outcome = outcome_with(system, "deabc")
+        assert outcome.reference_neural == float(model.costs([tuple("deabc")])[0])  # also where the rest is not known
+        found = system.rescore(Bag(tuple("abcde")), lattice_of(STRINGS), 100).best()
+        assert outcome.neural == pytest.approx(float(model.costs([found.tokens])[0]), abs=2e-3)
     assert outcome_with(rescorer, "deabc").reference_cost is None
     assert outcome_with(searcher, "deabc").reference_cost is not None
     assert outcome_with(searcher, "deab").reference_cost is None  # of other words
