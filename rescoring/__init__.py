@@ -7,6 +7,7 @@ neural              new costs by a pretrained model; neural_search finds orders 
                     by swaps (segment_move) and what was said of next words (word_table)
 posterior, mbr      n-gram posteriors and minimum Bayes risk; evidence brings those of MT systems
 distinct            lattices made ready for counting strings: one path for each
-tuning, mbr_tuning  weights and parameters from development sets; nbest_lists collects what weights are tuned on
+tuning, mbr_tuning  weights and parameters from development sets; nbest_lists collects what weights are tuned on,
+                    added_weight tunes that of a model whose costs are added
 oracle              the best that lattices hold
 """

@@ -2,7 +2,6 @@
 
 DependencyStage   a dependency model and its weight; in a pipeline the table [dependency]
 DependencyTuning  λ by an exact line search
-known_features    the features that the strings of a run's n-best lists have already
 """
 
 from __future__ import annotations
@@ -10,40 +9,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, Self
-
-import numpy as np
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
-from gyro.lattice.nbest import NbestEntry, read_jsonl
-from gyro.run.folder import RunFolder, open_run
 from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
 from gyro.text.parsing import parse_sentences
 from lm.dependency.model import DependencyModel, load_dependency_model, train_dependency_model
+from rescoring.added_weight import known_features, tune_added_weight
 from rescoring.dependency import FEATURE, DependencyRescorer
-from rescoring.nbest_lists import NbestLists
 from rescoring.ngram import lattice_costs
-from rescoring.source import FIRST_PASS, LatticeSource, open_lattices
-from rescoring.stage import Columns, Development, Place, Stage, TextWork, Tuned, Tuning, run_stage
-from rescoring.tuning import line_search
+from rescoring.source import FIRST_PASS, LatticeSource
+from rescoring.stage import Columns, Development, Place, Stage, TextWork, Tuned, Tuning
 
 _MANY_SENTENCES = 200_000  # for an estimate of time where the whole text is parsed
-LEAST_LAMBDA = 1e-6  # a run needs a weight: this one stands for "it does not help"
-
-Known = Mapping[str, Mapping[tuple[str, ...], Mapping[str, float]]]  # by the id of the lattice, then by the string
-
-
-def known_features(path: str | PathLike[str]) -> Known:
-    """The features in the n-best lists of a run folder; of lattices from elsewhere none are known."""
-    known: dict[str, dict[tuple[str, ...], dict[str, float]]] = {}
-    lists = RunFolder(path).nbest_jsonl
-    for entry in read_jsonl(lists) if lists.exists() else ():
-        features = {name: values[0] for name, values in entry.features.items()}
-        known.setdefault(entry.id, {})[entry.tokens] = features
-    return known
 
 
 class ReadyDependencies:
@@ -98,21 +78,9 @@ class DependencyTuning(Tuning):
     bag_seconds = 0.5
 
     def tune(self, development: Development) -> Tuned:
-        """The λ with the best BLEU of all; one that does not help is LEAST_LAMBDA."""
-        target = development.folder / "start"
         stage = self.stage({"lambda": self.start}, development.place)
-        run_stage(stage, open_lattices(development.lattices), target, place=development.place, **development.options)
-        lists = NbestLists(len(development.references))
-        lists.add(open_run(target), self._before_and_parse)
-        data = lists.tuning_set(development.references)
-        before, parse = np.eye(2)
-        weight = max(LEAST_LAMBDA, round(line_search(data, before, parse), 6))
-        return Tuned({"lambda": weight}, data.bleu(before + weight * parse))
-
-    def _before_and_parse(self, entry: NbestEntry) -> dict[str, float]:
-        """The score of a string before the stage, and that of its parse."""
-        parse = entry.features[FEATURE][0]
-        return {FIRST_PASS: -entry.cost - self.start * parse, FEATURE: parse}
+        weight, bleu = tune_added_weight(development, stage, FEATURE, self.start)
+        return Tuned({"lambda": weight}, bleu)
 
     def stage(self, values: Mapping[str, Any], place: Place) -> Stage:
         return DependencyStage(values["lambda"])

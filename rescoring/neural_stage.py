@@ -18,14 +18,11 @@ import numpy as np
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
-from gyro.lattice.nbest import NbestEntry
-from gyro.run.folder import open_run
 from gyro.run.outcome import Ordering
 from gyro.text.bag import Bag
 from lm.loading import load_language_model
 from lm.model import LanguageModel
-from rescoring.dependency_stage import LEAST_LAMBDA, known_features
-from rescoring.nbest_lists import NbestLists
+from rescoring.added_weight import LEAST_WEIGHT, known_features, tune_added_weight
 from rescoring.neural import (
     FEATURE,
     Before,
@@ -35,9 +32,8 @@ from rescoring.neural import (
     check_neural_model,
     open_neural_model,
 )
-from rescoring.source import FIRST_PASS, LatticeSource, open_lattices
-from rescoring.stage import Columns, Development, Place, Stage, Tuned, Tuning, run_stage
-from rescoring.tuning import line_search
+from rescoring.source import LatticeSource
+from rescoring.stage import Columns, Development, Place, Stage, Tuned, Tuning
 
 __all__ = ["NeuralOutcome", "NeuralStage", "NeuralTuning", "ReadyNeural", "add_model_arguments"]
 
@@ -86,21 +82,9 @@ class NeuralTuning(Tuning):
         return {"weight": self.start} if self.fixed else None
 
     def tune(self, development: Development) -> Tuned:
-        """The λ with the best BLEU of all; one that does not help is LEAST_LAMBDA."""
-        target = development.folder / "start"
         stage = self.stage({"weight": self.start}, development.place)
-        run_stage(stage, open_lattices(development.lattices), target, place=development.place, **development.options)
-        lists = NbestLists(len(development.references))
-        lists.add(open_run(target), self._before_and_neural)
-        data = lists.tuning_set(development.references)
-        before, neural = np.eye(2)
-        weight = self.start if self.fixed else max(LEAST_LAMBDA, round(line_search(data, before, neural), 6))
-        return Tuned({"weight": weight}, data.bleu(before + weight * neural))
-
-    def _before_and_neural(self, entry: NbestEntry) -> dict[str, float]:
-        """The score of a string without the neural model, and that of the model."""
-        neural = entry.features[FEATURE][0]
-        return {FIRST_PASS: -entry.cost - self.start * neural, FEATURE: neural}
+        weight, bleu = tune_added_weight(development, stage, FEATURE, self.start)
+        return Tuned({"weight": weight}, bleu)
 
     def stage(self, values: Mapping[str, Any], place: Place) -> Stage:
         return NeuralStage(self.model, values["weight"], self.nbest, self.budget, self.guide)
@@ -170,7 +154,7 @@ class NeuralStage(Stage):
     @classmethod
     def weights_to_table(cls, weights: Mapping[str, float]) -> dict[str, Any]:
         """A weight that is not above 0 says that the model does not help."""
-        return {"weight": max(LEAST_LAMBDA, weights[FEATURE])} if FEATURE in weights else {}
+        return {"weight": max(LEAST_WEIGHT, weights[FEATURE])} if FEATURE in weights else {}
 
     def check(self) -> None:
         check_neural_model(self.model)

@@ -23,7 +23,8 @@ from gyro.text.corpus import Normalisation
 from gyro.text.parsing import parse_sentences
 from lm.dependency.model import DependencyModel, estimate_dependency_model, load_dependency_model
 from lm.dependency.parse import Parsed
-from rescoring.dependency_stage import LEAST_LAMBDA, DependencyStage, DependencyTuning, known_features
+from rescoring.added_weight import LEAST_WEIGHT
+from rescoring.dependency_stage import DependencyStage, DependencyTuning
 from rescoring.source import open_lattices
 from rescoring.stage import Development, Place, TextWork, run_stage
 from tests.orders import failed, ordered
@@ -112,14 +113,6 @@ def test_columns_of_the_source_are_kept_and_others_get_their_cost_in_the_lattice
             assert values == pytest.approx({**before, "DEP": -tree}, abs=2e-3)
 
 
-def test_features_are_known_of_run_folders_alone(tmp_path: Path) -> None:
-    known = known_features(make_run(tmp_path / "first"))
-    assert set(known) == {"s0", "s2"}
-    assert known["s0"]["the", "barks", "dog", "."] == {"LATTICE": -0.75, "LM": -0.375}
-    (tmp_path / "lattices").mkdir()
-    assert known_features(tmp_path / "lattices") == {}
-
-
 def development(place: Place, lattices: Path, folder: Path) -> Development:
     references = [bag.reference or () for bag in open_run(lattices).bags]
     return Development(lattices, references, place, folder, {"log": io.StringIO()})
@@ -150,7 +143,7 @@ def test_the_tuned_weight_is_as_good_as_any_of_a_dense_grid(
 def test_a_model_that_does_not_help_gets_the_least_weight(place: Place, tmp_path: Path) -> None:
     lists = [[REFERENCES[0], "dog the barks ."], [], [REFERENCES[2], "cat a sees the dog ."]]
     tuned = DependencyTuning().tune(development(place, make_run(tmp_path / "first", lists), tmp_path / "tuning"))
-    assert tuned.values == {"lambda": LEAST_LAMBDA}
+    assert tuned.values == {"lambda": LEAST_WEIGHT}
     assert tuned.bleu == pytest.approx(100.0)
 
 

@@ -21,7 +21,7 @@ from gyro.run.folder import open_run
 from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
 from lm.neural.model import load_neural_model
-from rescoring.dependency_stage import LEAST_LAMBDA
+from rescoring.added_weight import LEAST_WEIGHT
 from rescoring.neural_stage import PIECES_A_WORD, NeuralStage, NeuralTuning
 from rescoring.source import open_lattices
 from rescoring.stage import Development, Place, run_stage
@@ -184,7 +184,7 @@ def test_tuned_weights_as_a_table() -> None:
     assert NeuralStage.owns("NEURAL")
     assert not NeuralStage.owns("LM")
     assert NeuralStage.weights_to_table({"NEURAL": 2.0}) == {"weight": 2.0}
-    assert NeuralStage.weights_to_table({"NEURAL": -0.5}) == {"weight": LEAST_LAMBDA}
+    assert NeuralStage.weights_to_table({"NEURAL": -0.5}) == {"weight": LEAST_WEIGHT}
     assert NeuralStage.weights_to_table({}) == {}
 
 
