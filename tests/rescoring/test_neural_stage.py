@@ -173,11 +173,12 @@ def test_the_tuned_weight_is_as_good_as_any_of_a_dense_grid(model: str, tmp_path
     assert tuning.stage(tuned.values, Place()) == NeuralStage(model, tuned.values["weight"])
 
 
-def test_a_fixed_weight_is_taken_as_it_is(model: str, guide: Place, tmp_path: Path) -> None:
+def test_a_fixed_weight_is_taken_as_it_is(model: str, guide: Place) -> None:
     tuning = NeuralTuning(model, start=1.5, budget=60, fixed=True)
-    tuned = tuning.tune(development(guide, make_run(tmp_path / "first"), tmp_path / "tuning"))
-    assert tuned.values == {"weight": 1.5}
-    assert tuning.stage(tuned.values, guide) == NeuralStage(model, 1.5, budget=60)
+    values = tuning.known()
+    assert values == {"weight": 1.5}
+    assert tuning.stage(values, guide) == NeuralStage(model, 1.5, budget=60)
+    assert NeuralTuning(model, start=1.5).known() is None
 
 
 def test_tuned_weights_as_a_table() -> None:
