@@ -99,12 +99,14 @@ class Laboratory:
     # ---- steps
 
     def check(self) -> None:
-        """See that all files are there before any work begins."""
+        """See that all files and models of others are there before any work begins."""
         for set_name in self.experiment.sets:
             table = self.experiment.sets[set_name]
             if table.mt and not Path(table.mt).is_file():
                 raise InputError("no such file", path=table.mt)
             self._pipeline(set_name).prepare()
+        for stage in self.experiment.stages:
+            stage.tuning.check()
         self.folder.mkdir(parents=True, exist_ok=True)
         write_text(self.folder / "config.toml", self.experiment.source)
 

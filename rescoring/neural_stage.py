@@ -20,7 +20,7 @@ from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.outcome import Ordering
 from gyro.text.bag import Bag
-from lm.loading import load_language_model
+from lm.loading import load_language_model, split_name
 from lm.model import LanguageModel
 from rescoring.added_weight import LEAST_WEIGHT, known_features, tune_added_weight
 from rescoring.neural import (
@@ -77,6 +77,14 @@ class NeuralTuning(Tuning):
     fixed: bool = False
 
     bag_seconds = 2.0
+
+    @property
+    def kenlm_orders(self) -> list[int]:
+        kind, place = split_name(self.guide)
+        return [int(place)] if kind == "kenlm" and place.isdecimal() else []
+
+    def check(self) -> None:
+        check_neural_model(self.model)
 
     def known(self) -> dict[str, Any] | None:
         return {"weight": self.start} if self.fixed else None

@@ -186,6 +186,9 @@ class Tuning(ABC):
         """The orders of the KenLM models that it names."""
         return []
 
+    def check(self) -> None:
+        """See that what its stage needs and cannot make is there, before any work begins."""
+
     def known(self) -> dict[str, Any] | None:
         """The values, where there is nothing to be tuned."""
         return None

@@ -173,6 +173,14 @@ def test_the_tuned_weight_is_as_good_as_any_of_a_dense_grid(model: str, tmp_path
     assert tuning.stage(tuned.values, Place()) == NeuralStage(model, tuned.values["weight"])
 
 
+def test_the_guide_of_an_experiment_is_estimated_and_its_model_is_looked_for(model: str, tmp_path: Path) -> None:
+    assert NeuralTuning(model, guide="kenlm:3").kenlm_orders == [3]
+    assert NeuralTuning(model, guide="news.lm").kenlm_orders == NeuralTuning(model).kenlm_orders == []
+    NeuralTuning(model).check()
+    with pytest.raises(InputError, match="no such model"):
+        NeuralTuning(str(tmp_path / "missing.gguf")).check()
+
+
 def test_a_fixed_weight_is_taken_as_it_is(model: str, guide: Place) -> None:
     tuning = NeuralTuning(model, start=1.5, budget=60, fixed=True)
     values = tuning.known()
