@@ -3,7 +3,6 @@
 NeuralStage   a model, its weight, and the budget of the search; in a pipeline the table [neural]
 NeuralTuning  λ by an exact line search
 ReadyNeural   the stage with its models open (rescoring.neural does the work on a lattice)
-add_model_arguments   the options that name the model and ask for a search
 """
 
 from __future__ import annotations
@@ -26,19 +25,14 @@ from rescoring.added_weight import LEAST_WEIGHT, known_features, tune_added_weig
 from rescoring.neural import (
     FEATURE,
     Before,
-    NeuralOutcome,
     NeuralRescorer,
     NeuralSearcher,
     check_neural_model,
     open_neural_model,
 )
+from rescoring.neural_options import WEIGHT, add_model_arguments
 from rescoring.source import LatticeSource
 from rescoring.stage import Columns, Development, Place, Stage, Tuned, Tuning
-
-__all__ = ["NeuralOutcome", "NeuralStage", "NeuralTuning", "ReadyNeural", "add_model_arguments"]
-
-WEIGHT = 2.5
-PIECES_A_WORD = 300  # of a search, by default
 
 
 class ReadyNeural:
@@ -181,22 +175,3 @@ class NeuralStage(Stage):
         name = self.budget and (self.guide or place.first_pass)
         guide = load_language_model(name, place.own) if name else None
         return ReadyNeural(source, self.rescorer(guide), self.nbest)
-
-
-def add_model_arguments(group: argparse._ArgumentGroup) -> None:
-    """The options that name the model and ask for a search."""
-    group.add_argument(
-        "--neural",
-        default="",
-        metavar="MODEL",
-        help="a GGUF file, a Hugging Face folder, or the word default for the embedded model (gyro neural --install)",
-    )
-    group.add_argument(
-        "--search",
-        type=int,
-        nargs="?",
-        const=PIECES_A_WORD,
-        metavar="BUDGET",
-        help="go on from these strings to better orders, which is not proved; BUDGET is what the model may compute, in "
-        f"pieces for each word of a bag ({PIECES_A_WORD} where none is given)",
-    )

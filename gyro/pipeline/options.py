@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gyro.errors import InputError
 from gyro.search import options
-from rescoring.neural_stage import WEIGHT, NeuralStage, add_model_arguments
+from rescoring.neural_options import WEIGHT, add_model_arguments
 
 if TYPE_CHECKING:
     from gyro.pipeline.neural_generator import NeuralGenerator
@@ -53,6 +53,7 @@ def open_system(arguments: argparse.Namespace) -> Generator | NeuralGenerator:
                 raise InputError(f"found --{name.replace('_', '-')}, which goes with --neural MODEL")
         return options.open_system(arguments)
     from gyro.pipeline.neural_generator import NeuralGenerator
+    from rescoring.neural_stage import NeuralStage
 
     weight = WEIGHT if arguments.neural_weight is None else arguments.neural_weight
     stage = NeuralStage(arguments.neural, weight, budget=arguments.search or 0)

@@ -22,7 +22,8 @@ from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
 from lm.neural.model import load_neural_model
 from rescoring.added_weight import LEAST_WEIGHT
-from rescoring.neural_stage import PIECES_A_WORD, NeuralStage, NeuralTuning
+from rescoring.neural_options import PIECES_A_WORD
+from rescoring.neural_stage import NeuralStage, NeuralTuning
 from rescoring.source import open_lattices
 from rescoring.stage import Development, Place, run_stage
 from tests.once import make_once

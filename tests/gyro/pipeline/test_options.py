@@ -14,7 +14,7 @@ from gyro.pipeline.options import WHOLE, add_arguments, open_system
 from gyro.search.generator import Generator
 from gyro.search.settings import Settings
 from rescoring.neural import NeuralSearcher
-from rescoring.neural_stage import PIECES_A_WORD
+from rescoring.neural_options import PIECES_A_WORD
 from tests.once import make_once
 from tests.tiny_neural import NAME, write_tiny_neural
 
