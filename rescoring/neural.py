@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
 from lm.model import LanguageModel
-from lm.neural.checkpoint import PACKAGES, open_checkpoint
+from lm.neural.checkpoint import PACKAGES, missing_package, open_checkpoint
 from rescoring.neural_search import DIGITS, FoundOrders, ScoredOrder, SearchSettings, search_orders
 from rescoring.ngram import lattice_costs
 from rescoring.source import FIRST_PASS
@@ -217,5 +216,4 @@ def check_neural_model(name: str) -> None:
 def check_packages() -> None:
     for package in PACKAGES:
         if find_spec(package) is None:
-            found = f"the package {package} is not installed, which neural models need"
-            raise InputError(f"{found}: pip install 'gyro-order[neural]'")
+            raise missing_package(package)

@@ -1,6 +1,7 @@
 """Models by name, and those in Hugging Face folders; the one module that touches the package safetensors.
 
 open_checkpoint  the model that a name stands for: a GGUF file, a folder, or `default`
+missing_package  what to say of a package of the extra that is not there
 read_folder      the model of a folder with config.json, tokenizer.json and safetensors files
 DEFAULT          the name of the embedded model
 
@@ -77,10 +78,15 @@ def open_checkpoint(name: AnyPath) -> Checkpoint:
     except ModuleNotFoundError as error:
         if error.name not in PACKAGES:
             raise
-        found = f"the package {error.name} is not installed, which neural models need"
-        raise InputError(f"{found}: pip install 'gyro-order[neural]'") from error
+        raise missing_package(error.name) from error
     except ValueError as error:  # a name with a NUL in it is no name
         raise InputError(f"cannot read: {error}; {NAMES_READ}", path=path) from error
+
+
+def missing_package(name: str) -> InputError:
+    """What to say of a package of the extra that is not there."""
+    found = f"the package {name} is not installed, which neural models need"
+    return InputError(f"{found}: pip install 'gyro-order[neural]'")
 
 
 def read_folder(folder: Path) -> Checkpoint:

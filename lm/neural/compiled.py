@@ -3,7 +3,7 @@
 compiled_folder  the folder of a checkpoint; it is made where it is missing
 Engine           the model in one precision: states of the nodes of a trie, and logits
 States           what an engine computed
-PRECISIONS       "f32" decides, "int8" proposes: three times as fast, wrong by a nat or so a string
+Precision        "f32" decides, "int8" proposes: three times as fast, wrong by a nat or so a string
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from lm.neural.trie import BLOCK, Trie, make_blocks, make_trie
 from lm.neural.weights import Checkpoint, Matrix, Shape, Weights
 
 Precision = Literal["f32", "int8"]
-PRECISIONS: tuple[Precision, ...] = ("f32", "int8")
 FORMAT = 5  # of the folder
 _HEAD_ROWS = 128  # hidden states at a time: their logits in one tile stay in the cache
 
