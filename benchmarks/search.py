@@ -28,7 +28,7 @@ from gyro.index.phrase import find_phrases
 from gyro.index.reader import TextIndex, open_index
 from gyro.lattice.automaton import intersect
 from gyro.search.exact import search
-from gyro.search.rtn import pruned_parsing
+from gyro.search.right_linear import pruned_parsing
 from gyro.text.bag import Bag
 from lm.kenlm.model import KenlmModel, load_model
 

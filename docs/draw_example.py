@@ -30,7 +30,7 @@ from gyro.search.exact import search
 from gyro.search.exact_bound import Space, choose_tracked, feasible_part, find_prices, make_machine
 from gyro.search.exact_forward import PassLimits, walk_rows
 from gyro.search.exact_kernel import Machine, pack_bag
-from gyro.search.rtn import full_expansion
+from gyro.search.right_linear import full_expansion
 from gyro.text.bag import Bag
 from lm.kenlm.model import load_model
 

@@ -10,6 +10,8 @@ or inside a phrase that began one to four words ago, each at its cost beyond the
 phrase costs there are many different differences, and more states than a search can take. Then the automaton keeps to
 one cutting at a time, and says of each word whether it ends a phrase: it has a state for each node of the phrases'
 trie, no cost is rounded, and a string has as many ways as cuttings.
+
+With an overlap, phrases may share words with what stands before them (grammars.phrase.overlap): cuttings are chains.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from grammars.phrase.overlap import WAITING, OverlapTables, find_overlap_tables, step_with_overlap
 from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet
 from gyro.lattice.automaton import WordAutomaton, trim
@@ -180,7 +183,7 @@ def _step(child: Any, end: Any, gain: Any, places: Any, word: int, to: Any) -> A
 
 
 @njit(cache=True)
-def _determinise(child: Any, end: Any, gain: Any, depth: int, room: int) -> Any:
+def _determinise(child: Any, end: Any, gain: Any, depth: int, room: int, overlap: int, tables: Any) -> Any:
     """The states that strings of phrases reach, breadth first; returns no more than `room` + 1 of them."""
     words = child.shape[1]
     places = np.empty((room + words + 1, 2 * depth), np.int64)
@@ -196,7 +199,10 @@ def _determinise(child: Any, end: Any, gain: Any, depth: int, room: int) -> Any:
     states, at = 1, 0
     while at < states <= room:
         for word in range(words):
-            least = _step(child, end, gain, places[at], word, to)
+            if overlap:
+                least = step_with_overlap(child, end, tables.gain, tables.meet, overlap, places[at], word, to)
+            else:
+                least = _step(child, end, gain, places[at], word, to)
             if least == np.inf:
                 continue
             slot = slot_of(slots, places, to)
@@ -207,32 +213,58 @@ def _determinise(child: Any, end: Any, gain: Any, depth: int, room: int) -> Any:
             next_state[at, word] = slots[slot]
             cost[at, word] = least
         at += 1
-    ends = np.where(places[:states, 0] == 0, places[:states, depth], np.inf)
-    return next_state[:states], cost[:states], ends
+    is_end = (places[:states, 0] == 0) & (places[:states, depth] < WAITING)
+    return next_state[:states], cost[:states], np.where(is_end, places[:states, depth], np.inf)
 
 
-def phrase_closure(phrases: PhraseSet, *, costs: PhraseCosts) -> WordAutomaton:
-    """The strings that some row of phrases yields, each at the cost of its cheapest row."""
+def phrase_closure(phrases: PhraseSet, *, costs: PhraseCosts, overlap: int = 0) -> WordAutomaton:
+    """The strings that some row of phrases yields, each at the cost of its cheapest row.
+
+    With an overlap of o, a string of N words is accepted when there are ends 0 = b0 < b1 < … < bm = N and for each i a
+    phrase that is an occurrence in the string from a_i to b_i with b_{i-1} − o ≤ a_i ≤ b_{i-1} (a_i ≥ 0). The words
+    a_i … b_{i-1} are shared with what stands before. Each phrase used costs its phrase cost; a string costs what its
+    cheapest such chain costs. An overlap of the longest phrase or more is the same as one of a word less than that.
+
+    >>> phrases = PhraseSet.from_phrases(("a", "b", "c"), {("a", "b"): 1, ("b", "c"): 1})
+    >>> phrase_closure(phrases, costs=PhraseCosts(1.0), overlap=1).score("abc")
+    2.0
+    """
+    if overlap < 0:
+        raise InputError(f"found an overlap of {overlap} words; 0 or more is allowed")
     trie = _Trie(phrases, costs)
+    overlap = min(overlap, trie.depth - 1)
     grains = np.round(trie.end / GRAIN)
+    tables = find_overlap_tables(trie.child, grains, trie.depth, overlap)
     if np.max(grains, where=np.isfinite(grains), initial=0.0) > MOST_GRAINS:
-        return _cutting_automaton(phrases.words, trie)
+        return _cutting_automaton(phrases.words, trie, overlap, tables)
     gain = _find_gains(trie.child, grains)
     room = trie.room
     while room <= (MAX_STATES if costs.is_zero else trie.room):
-        next_state, cost, ends = _determinise(trie.child, grains, gain, trie.depth, room)
+        next_state, cost, ends = _determinise(trie.child, grains, gain, trie.depth, room, overlap, tables)
         if len(ends) <= room:
             return trim(WordAutomaton(phrases.words, 0, next_state.copy(), cost * GRAIN, ends * GRAIN))
         room *= 8
-    return _cutting_automaton(phrases.words, trie)
+    return _cutting_automaton(phrases.words, trie, overlap, tables)
 
 
-def _cutting_automaton(words: tuple[str, ...], trie: _Trie) -> WordAutomaton:
-    """One state a node of the trie. The first column of a word ends a phrase, the second goes on inside of one."""
-    inside = np.flatnonzero((trie.child >= 0).any(axis=0))
-    into = trie.child[:, inside]
-    next_state = np.hstack([np.where(np.isfinite(trie.end), 0, -1), into]).astype(np.int32)
-    cost = np.hstack([trie.end, np.where(into >= 0, 0.0, np.inf)])
+def _cutting_automaton(words: tuple[str, ...], trie: _Trie, overlap: int, tables: OverlapTables) -> WordAutomaton:
+    """One state a node of the trie. The first column of a word ends a phrase, the second goes on inside of one.
+
+    With an overlap there are more: those that end a phrase and go on inside of another that shares one word, two …
+    """
+    is_end = np.isfinite(trie.end)
+    blocks = [(np.where(is_end, 0, -1), trie.end), (trie.child, np.where(trie.child >= 0, 0.0, np.inf))]
+    for shared in range(1, overlap + 1):
+        before = tables.suffix[:, shared - 1]
+        # As many words as the node has, and the one that ends the phrase, are the phrase itself: less are shared.
+        is_shorter = (before >= 0) & (before != np.arange(len(before)))
+        into = np.where((is_end & is_shorter[:, None]), trie.child[before], -1)
+        blocks.append((into, np.where(into >= 0, trie.end, np.inf)))
+    # All words have a first column, and those that need one have others.
+    chosen = [np.arange(len(words)), *(np.flatnonzero((into >= 0).any(axis=0)) for into, _ in blocks[1:])]
+    next_state = np.hstack([into[:, which] for (into, _), which in zip(blocks, chosen, strict=True)]).astype(np.int32)
+    cost = np.hstack([arc[:, which] for (_, arc), which in zip(blocks, chosen, strict=True)])
     ends = np.full(len(trie.child), np.inf)
     ends[0] = 0.0
-    return trim(WordAutomaton((*words, *(words[w] for w in inside)), 0, next_state, cost, ends))
+    columns = tuple(words[w] for which in chosen for w in which)
+    return trim(WordAutomaton(columns, 0, next_state, cost, ends))

@@ -10,20 +10,25 @@ equal tokens are interchangeable, so k copies make k + 1 coverages and not 2^k.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import SupportsInt
+from typing import NamedTuple, SupportsInt
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from grammars.phrase.closure import GRAIN, PhraseCosts
 from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet
 from gyro.text.bag import Bag
 
 Coverages = NDArray[np.uint64]
+Context = tuple[int, ...]  # numbers of words
+
 MOST_BITS = 63
+MOST_COST = 1e6  # nats a phrase: sums of its grains stay far from the end of 64 bits
 
 
 class CoverageCode:
@@ -104,33 +109,92 @@ class RowRules:
         return RowRules(self.left[chosen], self.phrase[chosen], self.result[chosen])
 
 
+class PhraseRules(NamedTuple):
+    """Phrase rules of one length: the words that they add (rows), the context that each needs, and its cost."""
+
+    words: NDArray[np.int32]
+    context: NDArray[np.int32]  # numbers of PhraseGrammar.contexts; 0 needs nothing
+    grains: NDArray[np.int64]
+
+    def only(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> PhraseRules:
+        """The rules that are chosen, in that order."""
+        return PhraseRules(self.words[chosen], self.context[chosen], self.grains[chosen])
+
+
 class PhraseGrammar:
     """The grammar of one bag: I(A) → u for each phrase u over A, I(A) → I(B) I(C) for disjoint B and C, S → I(Ω).
 
     `coverages` are the distinct coverages of phrases, by length and then by value, `lengths` their lengths, and
-    `phrases[i]` the phrases over the ith as rows of word numbers. Phrases that the bag cannot make are left out.
+    `phrases[i]` the rules over the ith. Phrases that the bag cannot make are left out.
+
+    With an overlap, the first words of a phrase may be words that stand there already, up to that many of them: it then
+    covers, and adds, only the others, and needs those words before it, its context. `contexts` are all contexts, as
+    word numbers; the first is the empty one. Each phrase costs what `costs` say, in grains.
     """
 
-    def __init__(self, bag: Bag, phrases: PhraseSet) -> None:
+    def __init__(self, bag: Bag, phrases: PhraseSet, *, costs: PhraseCosts | None = None, overlap: int = 0) -> None:
         if phrases.words != bag.words:
             raise InputError(f"the phrases are over other words than those of bag {bag.id!r}")
         self.bag = bag
         self.code = CoverageCode(bag)
+        self.contexts: tuple[Context, ...] = ((),)
         coverages: list[Coverages] = []
         lengths: list[int] = []
-        self.phrases: list[NDArray[np.int32]] = []
-        for grams in phrases.grams:
-            possible = grams[self._fits_bag(grams)]
-            if not len(possible):
-                continue
-            covered = self.code.units[possible].sum(axis=1, dtype=np.uint64)
+        self.phrases: list[PhraseRules] = []
+        for rules in self._rules_by_length(phrases, costs or PhraseCosts(), overlap):
+            covered = self.code.units[rules.words].sum(axis=1, dtype=np.uint64)
             order = np.argsort(covered, kind="stable")
             distinct, first = np.unique(covered[order], return_index=True)
             coverages.append(distinct)
-            lengths += [grams.shape[1]] * len(distinct)
-            self.phrases += np.split(possible[order], first[1:])
+            lengths += [rules.words.shape[1]] * len(distinct)
+            self.phrases += map(rules.only, np.split(order, first[1:]))
         self.coverages: Coverages = np.concatenate(coverages) if coverages else np.empty(0, np.uint64)
         self.lengths = np.array(lengths, np.int32)
+
+    def _rules_by_length(self, phrases: PhraseSet, costs: PhraseCosts, overlap: int) -> Iterator[PhraseRules]:
+        """The rules that add 1, 2, … words, as far as there are any."""
+        largest = max((int(counts.max()) for counts in phrases.counts if len(counts)), default=0)
+        whole = []
+        for grams, counts in zip(phrases.grams, phrases.counts, strict=True):
+            fits = self._fits_bag(grams)
+            grains = np.zeros(int(fits.sum()), np.int64)
+            if not costs.is_zero:
+                each = [costs.cost(grams.shape[1], count, largest) for count in counts[fits].tolist()]
+                if max(each, default=0.0) > MOST_COST:
+                    raise InputError(f"found a phrase cost of {max(each):g}; at most {MOST_COST:g} is allowed here")
+                grains = np.round(np.array(each, np.float64) / GRAIN).astype(np.int64)
+            whole.append(PhraseRules(grams[fits], np.zeros(len(grains), np.int32), grains))
+        yield from (rules for rules in (self._with_contexts(whole, overlap) if overlap else whole) if len(rules.grains))
+
+    def _with_contexts(self, whole: list[PhraseRules], overlap: int) -> list[PhraseRules]:
+        """The same rules and those that share their first words with what stands before them.
+
+        Left out is what another rule can do that adds the same words, needs less before it and costs no more.
+        """
+        cheapest: list[dict[Context, dict[Context, int]]] = [{} for _ in whole]
+        for rules in whole:
+            for gram, grains in zip(map(tuple, rules.words.tolist()), rules.grains.tolist(), strict=True):
+                for shared in range(min(overlap, len(gram) - 1) + 1):
+                    known = cheapest[len(gram) - shared - 1].setdefault(gram[shared:], {})
+                    known[gram[:shared]] = min(grains, known.get(gram[:shared], grains))
+        number: dict[Context, int] = {(): 0}
+        made = []
+        for length, by_words in enumerate(cheapest, 1):
+            words, context, grains_of = [], [], []
+            for added, known in by_words.items():
+                for needed, grains in known.items():
+                    weaker = (known.get(needed[cut:], grains + 1) for cut in range(1, len(needed) + 1))
+                    if all(cost > grains for cost in weaker):
+                        words.append(added)
+                        # Its beginnings are contexts too: what is left to be met when a cell meets its end.
+                        for length_of_it in range(1, len(needed) + 1):
+                            number.setdefault(needed[:length_of_it], len(number))
+                        context.append(number[needed])
+                        grains_of.append(grains)
+            columns = (np.array(context, np.int32), np.array(grains_of, np.int64))
+            made.append(PhraseRules(np.array(words, np.int32).reshape(-1, length), *columns))
+        self.contexts = tuple(number)
+        return made
 
     def _fits_bag(self, grams: NDArray[np.int32]) -> NDArray[np.bool_]:
         uses = (grams[:, :, None] == grams[:, None, :]).sum(axis=2)
@@ -196,12 +260,21 @@ class PhraseGrammar:
         checks = (code.singles, code.slack, code.guards)
         return bool(_can_cover(code.full, word_of_bit, bounds, self.coverages[order], *checks))
 
+    def spell(self, rules: PhraseRules) -> list[tuple[str, ...]]:
+        """The words of phrase rules, after those that must stand before them, in brackets."""
+        words = self.bag.words
+        spelled = []
+        for added, context in zip(rules.words.tolist(), rules.context.tolist(), strict=True):
+            needed = " ".join(words[w] for w in self.contexts[context])
+            spelled.append((*([f"[{needed}]"] if needed else []), *(words[w] for w in added)))
+        return spelled
+
     def rules(self) -> list[str]:
         """The grammar in the published form: phrase rules, the concatenation rules that parsing reaches, the root."""
         name = self.bit_string
         named_phrases = []
         for coverage, length, phrases in zip(self.coverages, self.lengths.tolist(), self.phrases, strict=True):
-            spelled = [" ".join(self.bag.words[w] for w in phrase) for phrase in phrases]
+            spelled = [" ".join(words) for words in self.spell(phrases)]
             named_phrases.append((length, name(coverage), spelled))
         # By row, and within a row as the bit strings descend: the order of the published example.
         named_phrases.sort(key=lambda entry: entry[1], reverse=True)

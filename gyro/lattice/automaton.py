@@ -29,7 +29,8 @@ class WordAutomaton:
     in s at `end_cost[s]` (infinity: it may not). Costs are natural-log costs, lower is better.
 
     With each word once in `words` it is deterministic. Words that come twice have two columns, and so two ways from a
-    state; a string has the cost of its cheapest way. The words come first, then those that have a second column.
+    state, or more; a string has the cost of its cheapest way. All words come first, in the order of the bag, then those
+    that have further columns, in any order.
     """
 
     words: tuple[str, ...]

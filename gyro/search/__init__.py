@@ -5,5 +5,7 @@ generator        phrases, search and fallbacks of one bag; batches of them
 exact            the search that proves its optimum, with exact_bound, exact_forward, exact_kernel and exact_result
 work             the steps that a search may take
 constraint       what bags may ask for besides their tokens
-rtn, rtn_chart   the published algorithms over a recursive transition network
+rtn              the published algorithms over a recursive transition network: network has what they have in common,
+                 right_linear (with right_linear_chart) and binary_rtn (with binary, binary_kernel) the two grammars
+history          models that remember the words before them, for overlapping phrases
 """

@@ -164,7 +164,7 @@ class Generator:
         attempt = self._search if self.settings.is_search else self._expand
         tried = set()
         for rung in self._rungs(bag, phrases):
-            if rung.beta > self.settings.beta and not rtn.has_parse(PhraseGrammar(bag, rung.phrases)):
+            if rung.beta > self.settings.beta and not self._grammar(bag, rung).has_parse():
                 continue
             tried.add(rung.name)
             found = attempt(bag, rung, acceptor, allowance)
@@ -209,11 +209,14 @@ class Generator:
                 return found
         raise AssertionError(f"no rung gave an order for bag {bag.id!r}")
 
+    def _grammar(self, bag: Bag, rung: Rung) -> PhraseGrammar:
+        return PhraseGrammar(bag, rung.phrases, costs=self._costs, overlap=self.settings.overlap)
+
     def _automaton(self, bag: Bag, rung: Rung, acceptor: WordAutomaton) -> WordAutomaton:
         """P* ∩ G_Ω; G_Ω alone where every word is a rule and rules are free."""
         if self._costs.is_zero and len(rung.phrases.grams[0]) == len(bag.words):
             return acceptor
-        return intersect(phrase_closure(rung.phrases, costs=self._costs), acceptor)
+        return intersect(phrase_closure(rung.phrases, costs=self._costs, overlap=self.settings.overlap), acceptor)
 
     def _search(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, allowance: Allowance) -> Searched | None:
         settings = self.settings
@@ -252,29 +255,39 @@ class Generator:
         return Searched(lattice, facts)
 
     def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, allowance: Allowance) -> Searched | None:
-        algorithm = rtn.ALGORITHMS[self.settings.algorithm]
-        grammar = PhraseGrammar(bag, rung.phrases)
-        first_row = self.settings.first_row
-        result = algorithm(grammar, acceptor, first_row=first_row, beta=rung.beta, work=allowance.work)
+        settings = self.settings
+        algorithm = rtn.ALGORITHMS[settings.grammar][settings.algorithm]
+        result = algorithm(
+            self._grammar(bag, rung),
+            acceptor,
+            inner=self.model.acceptor(bag.words, start=False) if settings.cell_start == "anywhere" else None,
+            first_row=settings.first_row,
+            beta=rung.beta,
+            work=allowance.work,
+        )
         if result.lattice is None:
             return None
         facts = Search(
             rung=rung.name,
             # Full expansion looks at every string of the grammar, so its best is the grammar's best.
-            proved=self.settings.algorithm == "full",
+            proved=settings.algorithm == "full",
             tokens=len(bag),
             cost=round(result.lattice.best().cost, 4),
             arcs=result.lattice.num_arcs,
             cells=result.cells,
             rules=result.rules,
+            grain=None if self._costs.is_zero else GRAIN,
         )
         return Searched(result.lattice, facts)
 
     def _order_pieces(self, bag: Bag, pieces: list[tuple[str, ...]]) -> Ordering:
-        """Order each piece by itself, join the lattices, and apply the model anew so that it sees over the joints."""
+        """Order each piece by itself, join the lattices, and apply the model anew, so that it sees over the joints.
+
+        With `joints` none, the pieces keep their costs, and the model sees no joint.
+        """
         settings = self.settings
         most_arcs = min(settings.max_arcs or _MOST_PIECE_ARCS, _MOST_PIECE_ARCS)
-        searches, stripped = [], []
+        searches, parts = [], []
         for number, piece in enumerate(pieces):
             allowance = Allowance(self._work(len(pieces)), most_arcs)
             part = Bag(piece, id=f"{bag.id}.{number + 1}")
@@ -282,9 +295,14 @@ class Generator:
             lattice, search = self._order_whole(part, acceptor, allowance)
             thin = _thinned(lattice, settings.beta, most_arcs)
             searches.append(search)
-            # What a piece costs besides its model (the phrases) stays; the model of the piece alone is taken off.
-            stripped.append(thin.unweighted() if self._costs.is_zero else thin.apply(_negated(acceptor)))
-        joined = Lattice.join(stripped).apply(self.model.acceptor(bag.words)).prune(settings.beta).minimal()
+            if settings.joints == "model":
+                # What a piece costs besides its model (the phrases) stays; the model of the piece alone is taken off.
+                thin = thin.unweighted() if self._costs.is_zero else thin.apply(_negated(acceptor))
+            parts.append(thin)
+        joined = Lattice.join(parts)
+        if settings.joints == "model":
+            joined = joined.apply(self.model.acceptor(bag.words))
+        joined = joined.prune(settings.beta).minimal()
         outcome = Outcome.ordered(
             bag,
             cost=round(joined.best().cost, 4),

@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from gyro.errors import InputError
-from gyro.search.settings import ALGORITHMS, Settings
+from gyro.search.settings import ALGORITHMS, CELL_STARTS, GRAMMARS, JOINTS, Settings
 from lm.loading import MODEL_HELP, load_language_model
 
 if TYPE_CHECKING:
@@ -33,10 +33,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rules", default="", metavar="SPAN", help="lengths of phrase rules (default 1-5 for exact and beam, else 3-5)"
     )
     group.add_argument(
+        "--overlap",
+        type=int,
+        default=0,
+        metavar="N",
+        help="a phrase may share up to N of its first words with what stands before it (default 0)",
+    )
+    group.add_argument(
         "--phrase-cost",
         default="",
         metavar="COSTS",
-        help="exact and beam: soft costs of rules, like phrase=1.5,length1=0.5,count=0.1 (default none)",
+        help="soft costs of rules, like phrase=1.5,length1=0.5,count=0.1 (default none)",
+    )
+    group.add_argument(
+        "--grammar",
+        choices=GRAMMARS,
+        default=_DEFAULT.grammar,
+        help="full and pruned: a cell is made of a cell and a phrase after it, or, as published, of any two cells "
+        "(default: %(default)s)",
+    )
+    group.add_argument(
+        "--cell-start",
+        choices=CELL_STARTS,
+        default=_DEFAULT.cell_start,
+        help="binary: inner cells are pruned as if they began the sentence, or stood anywhere (default: %(default)s)",
     )
     group.add_argument("--beta", type=float, default=_DEFAULT.beta, metavar="β", help="beam in nats (default 10)")
     group.add_argument(
@@ -50,6 +70,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=20,
         metavar="N",
         help="longer references are cut (default 20; 0: never)",
+    )
+    group.add_argument(
+        "--joints",
+        choices=JOINTS,
+        default=_DEFAULT.joints,
+        help="where pieces of a cut bag meet: apply the model anew, or join them as they are (default: %(default)s)",
     )
     group.add_argument(
         "--steps",

@@ -1,7 +1,10 @@
 """The settings of generation.
 
-Settings    everything that decides what a bag's lattice looks like
-ALGORITHMS  the ways to order a bag
+Settings     everything that decides what a bag's lattice looks like
+ALGORITHMS   the ways to order a bag
+GRAMMARS     of what the algorithms over the RTN make a cell
+CELL_STARTS  what stands before the words of an inner cell when its row is pruned
+JOINTS       what happens where the pieces of a cut bag meet
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from gyro.errors import InputError
 from gyro.notation import parse_size, parse_span
 
 ALGORITHMS = ("exact", "beam", "pruned-parsing", "pruned-expansion", "full")
+GRAMMARS = ("right-linear", "binary")
+CELL_STARTS = ("sentence", "anywhere")
+JOINTS = ("model", "none")
 
 
 @dataclass(frozen=True)
@@ -20,17 +26,24 @@ class Settings:
     """How a bag becomes a lattice.
 
     `rules` names the lengths of the phrases that are rules; empty means 1-5 for the exact search and the beam, and
-    3-5, as published, for the algorithms over the RTN. `steps` is what a bag may take, in millions of the steps of
-    gyro.search.work; the default is about a minute. The time limit stands behind it.
+    3-5, as published, for the algorithms over the RTN. With `overlap`, a phrase may share up to so many of its first
+    words with what stands before it. `grammar` and `cell_start` are for the algorithms over the RTN: the published
+    grammar is the binary one. With `joints` none, the lattices of a cut bag's pieces are joined as they are. `steps`
+    is what a bag may take, in millions of the steps of gyro.search.work; the default is about a minute. The time limit
+    stands behind it.
     """
 
     algorithm: str = "exact"
+    grammar: str = "right-linear"
+    cell_start: str = "sentence"
     rules: str = ""
+    overlap: int = 0
     beta: float = 10.0
     first_row: int = 6
     beam: int = 64
     max_arcs: int = 0
     max_tokens: int = 20
+    joints: str = "model"
     phrase_cost: str = ""
     steps: int = 30_000
     time_limit: float = 600.0
@@ -39,10 +52,14 @@ class Settings:
     def __post_init__(self) -> None:
         if self.algorithm not in ALGORITHMS:
             raise InputError(f"found the algorithm {self.algorithm!r}; allowed are {', '.join(ALGORITHMS)}")
+        for name, allowed in (("grammar", GRAMMARS), ("cell_start", CELL_STARTS), ("joints", JOINTS)):
+            if getattr(self, name) not in allowed:
+                raise InputError(f"found {name} {getattr(self, name)!r}; allowed are {', '.join(allowed)}")
         low, high = self.rule_lengths
         if not 1 <= low <= high <= 9:
             raise InputError(f"found the rules {self.rules!r}; lengths from 1 to 9 are allowed, like 3-5")
         for name, least in (
+            ("overlap", 0),
             ("beta", 0),
             ("first_row", 1),
             ("beam", 1),
@@ -55,8 +72,12 @@ class Settings:
         if not self.time_limit > 0:
             raise InputError(f"found the time limit {self.time_limit}; a number of seconds over 0 is allowed")
         parse_size(self.memory_limit)
-        if self.phrase_cost and not self.is_search:
-            raise InputError(f"phrase costs go with exact and beam; the rules of {self.algorithm} have none")
+        if self.cell_start != CELL_STARTS[0] and (self.grammar != "binary" or self.is_search):
+            raise InputError(f"cell_start {self.cell_start} goes with an algorithm over the RTN and the binary grammar")
+        if self.grammar == "binary" and self.is_search:
+            raise InputError(
+                f"{self.algorithm} knows no cells: the binary grammar goes with the algorithms over the RTN"
+            )
 
     @property
     def is_search(self) -> bool:

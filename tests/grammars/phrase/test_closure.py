@@ -12,7 +12,7 @@ from grammars.phrase import closure
 from grammars.phrase.closure import PhraseCosts, parse_phrase_costs, phrase_closure
 from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet
-from tests.grammars.phrase.cutting import cheapest_cutting
+from tests.grammars.phrase.cutting import cheapest_chain, cheapest_cutting
 
 INFINITY = float("inf")
 WORDS = ("a", "b", "c")
@@ -102,6 +102,108 @@ def test_with_too_many_states_a_string_has_a_way_for_each_cutting(monkeypatch: p
     assert all_ways.distinct_words == WORDS
     for string in short_strings(5):
         assert all_ways.score(string) == pytest.approx(one_way.score(string), abs=1e-5)
+
+
+def cuttings_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No deterministic automaton of more than a state has room any more."""
+    for name, most in (("FEW_STATES", 1), ("STATES_PER_NODE", 0), ("MAX_STATES", 0)):
+        monkeypatch.setattr(closure, name, most)
+
+
+THE_CAT = ("the cat sat", "cat sat on", "on the mat")
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+@pytest.mark.parametrize(
+    ("string", "by_overlap"),
+    [
+        # (the cat sat)(on the mat): no need to share; (the cat sat)(cat sat on)(on the mat) would be dearer.
+        ("the cat sat on the mat", (2, 2, 2)),
+        # (cat sat on)(on the mat): the end is at 3, the next phrase begins at 2.
+        ("cat sat on the mat", (INFINITY, 2, 2)),
+        # (the cat sat)(cat sat on): the end is at 3, the next phrase begins at 1.
+        ("the cat sat on", (INFINITY, INFINITY, 2)),
+        # (the cat sat)(cat sat on)(the cat sat)
+        ("the cat sat on the cat sat", (INFINITY, INFINITY, 3)),
+        # No phrase has "on the cat": words are shared, not skipped.
+        ("on the cat sat", (INFINITY, INFINITY, INFINITY)),
+        ("on the mat", (1, 1, 1)),
+    ],
+)
+def test_overlap_by_hand(
+    string: str, by_overlap: tuple[float, ...], is_cut: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if is_cut:
+        cuttings_only(monkeypatch)
+    words = tuple(dict.fromkeys(" ".join(THE_CAT).split()))
+    phrases = PhraseSet.from_phrases(words, {tuple(phrase.split()): 1 for phrase in THE_CAT})
+    for overlap, cost in enumerate(by_overlap):
+        automaton = phrase_closure(phrases, costs=PhraseCosts(1.0), overlap=overlap)
+        assert automaton.is_deterministic != is_cut
+        assert automaton.score(string.split()) == cost
+
+
+all_costs = st.one_of(st.just(PhraseCosts()), some_costs, st.just(PhraseCosts(0.5, ((1, 0.377),), 0.1)))
+
+
+@pytest.mark.parametrize("is_cut", [False, True])
+@settings(max_examples=100, deadline=None)
+@given(phrase_sets, all_costs, st.integers(1, 4), st.booleans(), st.booleans())
+def test_overlap_is_that_of_the_cheapest_chain(
+    is_cut: bool, phrases: dict[tuple[str, ...], int], costs: PhraseCosts, overlap: int, closed: bool, single: bool
+) -> None:
+    """Also where all parts of phrases are phrases, as in an index, and where all words are: then places beat others."""
+    for phrase in list(phrases) if closed else ():
+        parts = (phrase[i:j] for i in range(len(phrase)) for j in range(i + 2, len(phrase) + 1))
+        phrases = {**dict.fromkeys(parts, 1), **phrases}
+    if single:
+        phrases = {**phrases, **{(word,): 5 for word in WORDS}}
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        if is_cut:
+            cuttings_only(monkeypatch)
+        automaton = phrase_closure(PhraseSet.from_phrases(WORDS, phrases), costs=costs, overlap=overlap)
+    assert automaton.distinct_words == WORDS
+    for string in short_strings(5):
+        expected = cheapest_chain(string, phrases, costs, overlap)
+        assert automaton.score(string) == pytest.approx(expected, abs=1e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(phrase_sets, all_costs, st.integers(0, 9))
+def test_an_overlap_beyond_all_phrases_is_the_longest_of_use(
+    phrases: dict[tuple[str, ...], int], costs: PhraseCosts, more: int
+) -> None:
+    chosen = PhraseSet.from_phrases(WORDS, phrases)
+    longest = max(map(len, phrases), default=1)
+    one = phrase_closure(chosen, costs=costs, overlap=longest - 1)
+    other = phrase_closure(chosen, costs=costs, overlap=longest - 1 + more)
+    assert one.words == other.words
+    assert one.next_state.tolist() == other.next_state.tolist()
+
+
+def test_a_word_may_have_many_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After "a a a a" one may be at an end, inside of a phrase, or share one word, two or three with the next."""
+    cuttings_only(monkeypatch)
+    phrases = PhraseSet.from_phrases(("a", "b"), {("a",) * 4: 1, ("a", "a", "a", "a", "b"): 1})
+    automaton = phrase_closure(phrases, costs=PhraseCosts(1.0), overlap=3)
+    assert automaton.words == ("a", "b", "a", "a", "a", "a")
+    assert sorted(automaton.next_state[3][[0, 2, 3, 4, 5]].tolist()) == [0, 1, 2, 3, 4]
+    assert automaton.score(("a",) * 6) == 2.0
+    assert automaton.score(("a",) * 5) == 2.0
+
+
+def test_free_overlapping_phrases_of_an_index_have_few_states() -> None:
+    """All parts of two words and more are phrases: only the last word and whether it ends a phrase matter."""
+    sentence = tuple("abcdefgh")
+    parts = {sentence[i:j]: 1 for i in range(8) for j in range(i + 2, min(i + 5, 8) + 1)}
+    automaton = phrase_closure(PhraseSet.from_phrases(sentence, parts), costs=PhraseCosts(), overlap=1)
+    # The start, which is also after h; after a first word (a … g); at an end (b … g), with a word to share.
+    assert automaton.num_states == 1 + 7 + 6
+
+
+def test_a_negative_overlap_is_refused() -> None:
+    with pytest.raises(InputError, match="an overlap of -1 words; 0 or more"):
+        phrase_closure(PhraseSet.from_phrases(WORDS, {}), costs=PhraseCosts(), overlap=-1)
 
 
 def test_differences_that_grow_for_ever_are_no_trouble() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grammars.phrase.closure import PhraseCosts
 from grammars.phrase.grammar import CoverageCode, PhraseGrammar
 from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet
@@ -39,7 +40,7 @@ def multiset(grammar: PhraseGrammar, coverage: int) -> frozenset[tuple[str, int]
 def reachable(grammar: PhraseGrammar) -> set[frozenset[tuple[str, int]]]:
     """All multisets that phrases make within the bag, by closing over Counters."""
     whole = Counter(grammar.bag.tokens)
-    phrases = [Counter(grammar.bag.words[w] for w in rows[0]) for rows in grammar.phrases]
+    phrases = [Counter(grammar.bag.words[w] for w in rules.words[0]) for rules in grammar.phrases]
     found, todo = {frozenset[tuple[str, int]]()}, [Counter[str]()]
     while todo:
         covered = todo.pop()
@@ -129,9 +130,35 @@ def test_row_rules_are_all_pairs_that_fit(grammar: PhraseGrammar) -> None:
     assert found == expected
 
 
+def test_overlapping_phrases_have_their_first_words_as_contexts() -> None:
+    """`a b c` may add b c after a, or c after a b; `b c` adds c after b, which needs less than a b before it."""
+    bag = Bag(("a", "b", "c"))
+    phrases = PhraseSet.from_phrases(bag.words, {("a", "b", "c"): 1, ("b", "c"): 1})
+    free = PhraseGrammar(bag, phrases, overlap=2)
+    assert free.rules() == ["001→[b] c", "011→b c", "111→a b c", "S→111"]
+    costly = PhraseGrammar(bag, phrases, costs=PhraseCosts(by_length=((2, 2.0),)), overlap=2)
+    assert costly.rules() == ["001→[b] c", "001→[a b] c", "011→b c", "011→[a] b c", "111→a b c", "S→111"]
+    assert costly.contexts == ((), (1,), (0,), (0, 1))
+
+
+@given(grammars(), st.integers(0, 3))
+def test_contexts_hold_their_own_beginnings(grammar: PhraseGrammar, overlap: int) -> None:
+    words = {" ".join(spelled) for rules in grammar.phrases for spelled in grammar.spell(rules)}
+    phrases = PhraseSet.from_phrases(grammar.bag.words, {tuple(text.split()): 1 for text in words})
+    contexts = set(PhraseGrammar(grammar.bag, phrases, overlap=overlap).contexts)
+    assert all(context[:length] in contexts for context in contexts for length in range(len(context)))
+    assert max(map(len, contexts)) <= overlap
+
+
+def test_a_phrase_cost_beyond_the_range_is_refused() -> None:
+    phrases = PhraseSet.from_phrases(("a",), {("a",): 1})
+    with pytest.raises(InputError, match="phrase cost of 1e\\+07"):
+        PhraseGrammar(Bag(("a",)), phrases, costs=PhraseCosts(per_phrase=1e7))
+
+
 def test_phrases_that_the_bag_cannot_make_are_left_out() -> None:
     grammar = grammar_of(Bag(("a", "b", "b")), "a a", "b b a", "b b b")
-    assert [phrases.tolist() for phrases in grammar.phrases] == [[[1, 1, 0]]]
+    assert [rules.words.tolist() for rules in grammar.phrases] == [[[1, 1, 0]]]
 
 
 def test_rules_with_repeated_words() -> None:

@@ -2,6 +2,7 @@
 
 Case              a bag, its phrases and the model; it knows all of its strings by brute force
 cases             such cases, for hypothesis
+soft_cases        such cases with phrase costs and overlapping phrases
 is_segmentable    whether tokens can be cut into phrases
 random_automaton  random costs and transitions
 """
@@ -9,15 +10,17 @@ random_automaton  random costs and transitions
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from hypothesis import strategies as st
 
+from grammars.phrase.closure import PhraseCosts, parse_phrase_costs
 from grammars.phrase.grammar import PhraseGrammar
 from gyro.index.phrase import PhraseSet
 from gyro.lattice.automaton import WordAutomaton
 from gyro.text.bag import Bag
+from tests.grammars.phrase.cutting import cheapest_chain
 
 
 @dataclass(frozen=True)
@@ -25,17 +28,26 @@ class Case:
     bag: Bag
     phrases: frozenset[tuple[str, ...]]
     automaton: WordAutomaton
+    costs: PhraseCosts = field(default_factory=PhraseCosts)
+    overlap: int = 0
+
+    @property
+    def counted(self) -> dict[tuple[str, ...], int]:
+        """The phrases with counts: the longer ones are rarer."""
+        return {phrase: 7 - len(phrase) for phrase in self.phrases}
 
     @property
     def grammar(self) -> PhraseGrammar:
-        return PhraseGrammar(self.bag, PhraseSet.from_phrases(self.bag.words, dict.fromkeys(self.phrases, 1)))
+        phrases = PhraseSet.from_phrases(self.bag.words, self.counted)
+        return PhraseGrammar(self.bag, phrases, costs=self.costs, overlap=self.overlap)
 
     def strings(self) -> dict[tuple[str, ...], float]:
-        """All orders of the bag that can be cut into phrases and that the automaton accepts, with their costs."""
+        """All orders of the bag that phrases make and that the automaton accepts, with their costs."""
         found = {}
         for tokens in set(itertools.permutations(self.bag.tokens)):
-            if is_segmentable(tokens, self.phrases) and self.automaton.score(tokens) != np.inf:
-                found[tokens] = self.automaton.score(tokens)
+            cost = self.automaton.score(tokens) + cheapest_chain(tokens, self.counted, self.costs, self.overlap)
+            if cost != np.inf:
+                found[tokens] = cost
         return found
 
 
@@ -65,3 +77,10 @@ def cases(draw: st.DrawFn, *, total: bool = False, tokens: int = 6) -> Case:
         phrases |= {(word,) for word in bag.words}
     automaton = random_automaton(bag.words, draw(st.integers(1, 5)), draw(st.integers(0, 2**32)), total=total)
     return Case(bag, phrases, automaton)
+
+
+@st.composite
+def soft_cases(draw: st.DrawFn, *, total: bool = False, tokens: int = 6) -> Case:
+    costs = draw(st.sampled_from(["", "phrase=1", "phrase=0.5,length1=0.75,count=0.25"]))
+    overlap = draw(st.integers(0, 3))
+    return replace(draw(cases(total=total, tokens=tokens)), costs=parse_phrase_costs(costs), overlap=overlap)

@@ -22,18 +22,22 @@ from gyro.lattice.automaton import WordAutomaton, intersect
 from gyro.lattice.lattice import Hypothesis
 from gyro.search import exact
 from gyro.search.exact import search, search_nbest
-from gyro.search.rtn import full_expansion
+from gyro.search.right_linear import full_expansion
 from gyro.search.work import Work
 from gyro.text.bag import Bag
-from tests.grammars.phrase.cutting import cheapest_cutting
+from tests.grammars.phrase.cutting import cheapest_chain, cheapest_cutting
 from tests.gyro.search.problems import INFINITY, all_orders, many, problems, random_automaton, same
+
+
+def no_room_for_deterministic_closures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(closure_module, "FEW_STATES", 1)
+    monkeypatch.setattr(closure_module, "STATES_PER_NODE", 0)
 
 
 @pytest.fixture
 def cuttings(monkeypatch: pytest.MonkeyPatch) -> None:
     """No deterministic closure has room."""
-    monkeypatch.setattr(closure_module, "FEW_STATES", 1)
-    monkeypatch.setattr(closure_module, "STATES_PER_NODE", 0)
+    no_room_for_deterministic_closures(monkeypatch)
 
 
 @pytest.fixture
@@ -196,6 +200,38 @@ class TestPhrases:
         known = {h.tokens: h.cost for h in expected}
         assert all(h.cost == pytest.approx(known[h.tokens], abs=1e-3) for h in listed)
         assert {h.tokens for h in listed} >= {h.tokens for h in within}
+
+    @pytest.mark.parametrize("is_cut", [False, True])
+    @many
+    @given(
+        phrase_sets, st.integers(0, 10**6), st.sampled_from(["", "phrase=1", "phrase=0.7,length1=0.4,count=0.1"]),
+        st.integers(1, 3), st.sampled_from([0.0, 3.0]),
+    )  # fmt: skip
+    def test_overlapping_phrases_against_brute_force(
+        self, is_cut: bool, phrases: dict[tuple[str, ...], int], seed: int, costs: str, overlap: int, beta: float
+    ) -> None:
+        """Every order at its cheapest chain, once, also where a word has more than two ways from a state."""
+        counts = (2, 1, 2, 1)
+        chosen, model = parse_phrase_costs(costs), random_automaton(seed, 4, 6, 0.0)
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            if is_cut:
+                monkeypatch.setattr(closure_module, "MAX_STATES", 0)
+                no_room_for_deterministic_closures(monkeypatch)
+            closure = phrase_closure(PhraseSet.from_phrases(model.words, phrases), costs=chosen, overlap=overlap)
+        chained = [Hypothesis(h.tokens, h.cost + cheapest_chain(h.tokens, phrases, chosen, overlap))
+                   for h in all_orders(model, counts)]  # fmt: skip
+        expected = sorted((h for h in chained if h.cost < INFINITY), key=lambda h: (round(h.cost, 9), h.tokens))
+        result = search(intersect(closure, model), counts, beta=beta)
+        assert result.proved
+        assert (result.paths is None) == (not expected)
+        if expected:
+            assert result.cost == pytest.approx(expected[0].cost, abs=1e-4)
+            lattice = result.lattice()
+            assert lattice is not None
+            listed, known = lattice.strings(), {h.tokens: h.cost for h in expected}
+            assert len({h.tokens for h in listed}) == len(listed)
+            assert all(h.cost == pytest.approx(known[h.tokens], abs=1e-3) for h in listed)
+            assert {h.tokens for h in listed} >= {h.tokens for h in expected if h.cost < expected[0].cost + beta - 1e-4}
 
     @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(phrase_sets, st.integers(0, 10**6), st.sampled_from(["abcd", "aabbcd", "aaabbccdd"]))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tests.conftest import World
 
 RTN = ("full", "pruned-expansion", "pruned-parsing")
+GRAMMARS = ("right-linear", "binary")
 
 
 def bags_of(world: World, shortest: int, longest: int, most: int) -> list[Bag]:
@@ -96,14 +97,52 @@ def test_exact_search_and_full_expansion_hold_the_same_strings(world: World, rul
                 assert cost == pytest.approx(expected[tokens], abs=1e-3)
 
 
-def test_wide_open_pruning_changes_nothing(world: World) -> None:
+@pytest.mark.parametrize(("costs", "overlap"), [("", 0), ("", 2), ("phrase=0.7,length2=0.4,count=0.1", 1)])
+def test_wide_open_all_searches_give_the_same(world: World, costs: str, overlap: int) -> None:
     for bag in bags_of(world, 6, 8, 4):
-        results = [
-            order(bag, index=world.index, model=world.model, algorithm=a, first_row=2, beta=1e6, rules="2-5")
+        alike = {"rules": "2-5", "phrase_cost": costs, "overlap": overlap}
+        rtn = [
+            order(bag, index=world.index, model=world.model, algorithm=a, grammar=g, first_row=2, beta=1e6, **alike)
             for a in RTN
+            for g in GRAMMARS
         ]
-        strings = [sorted((h.tokens, round(h.cost, 2)) for h in r.lattice.strings()) for r in results]
-        assert strings[0] == strings[1] == strings[2]
+        exact = order(bag, index=world.index, model=world.model, beta=1e6, **alike)
+        assert exact.proved
+        expected = {h.tokens: h.cost for h in exact.lattice.strings()}
+        for result in rtn:
+            assert {h.tokens: h.cost for h in result.lattice.strings()} == pytest.approx(expected, abs=2e-3)
+            assert result.rung == exact.rung
+
+
+def test_inner_cells_may_be_scored_as_if_they_stood_anywhere(world: World) -> None:
+    """Pruned hard, both are parts of the same language, and not the same part of every bag."""
+    hard = {"algorithm": "pruned-parsing", "grammar": "binary", "rules": "1-5", "first_row": 2, "beta": 0.5}
+    differ = 0
+    for bag in bags_of(world, 7, 10, 12):
+        best = order(bag, index=world.index, model=world.model).best()
+        found = [
+            order(bag, index=world.index, model=world.model, cell_start=start, **hard).best()
+            for start in ("sentence", "anywhere")
+        ]
+        for hypothesis in found:
+            assert hypothesis.cost >= best.cost - 1e-3
+            assert hypothesis.cost == pytest.approx(world.model.score(hypothesis.tokens), abs=1e-3)
+        differ += found[0].tokens != found[1].tokens
+    assert differ
+
+
+def test_joints_without_a_model_keep_the_pieces_costs(world: World) -> None:
+    bag = bags_of(world, 25, 32, 1)[0]
+    ordering = Generator(world.index, world.model, Settings(max_tokens=9, joints="none")).order(bag)
+    reference, tokens = bag.reference or (), ordering.best().tokens
+    cost = 0.0
+    for begin in range(0, len(bag), 9):
+        piece = tokens[begin : begin + 9]
+        assert sorted(piece) == sorted(reference[begin : begin + 9])
+        edges = {"bos": begin == 0, "eos": begin + 9 >= len(bag)}
+        cost += world.model.score(piece, **edges)
+    assert ordering.best().cost == pytest.approx(cost, abs=1e-2)
+    assert ordering.best().cost == pytest.approx(sum(piece.cost for piece in ordering.outcome.pieces), abs=1e-2)
 
 
 @pytest.mark.parametrize("algorithm", ["exact", "beam", "pruned-parsing"])

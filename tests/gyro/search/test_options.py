@@ -25,6 +25,13 @@ def test_no_options_are_the_default_settings() -> None:
     [
         (["--algorithm", "full"], {"algorithm": "full"}),
         (["--rules", "2-3"], {"rules": "2-3"}),
+        (["--algorithm", "full", "--grammar", "binary"], {"algorithm": "full", "grammar": "binary"}),
+        (
+            ["--algorithm", "full", "--grammar", "binary", "--cell-start", "anywhere"],
+            {"algorithm": "full", "grammar": "binary", "cell_start": "anywhere"},
+        ),
+        (["--overlap", "2"], {"overlap": 2}),
+        (["--joints", "none"], {"joints": "none"}),
         (["--phrase-cost", "phrase=1"], {"phrase_cost": "phrase=1"}),
         (["--beta", "2.5"], {"beta": 2.5}),
         (["--first-row", "4"], {"first_row": 4}),
@@ -36,7 +43,7 @@ def test_no_options_are_the_default_settings() -> None:
         (["--memory-limit", "1G"], {"memory_limit": "1G"}),
     ],
 )
-def test_each_option_changes_its_setting_alone(words: list[str], change: dict[str, object]) -> None:
+def test_options_change_their_settings_alone(words: list[str], change: dict[str, object]) -> None:
     assert asdict(settings_of(parse(*words))) == asdict(Settings()) | change
 
 

@@ -23,7 +23,12 @@ from gyro.search.settings import Settings
         {"beta": float("nan")},
         {"steps": 0},
         {"memory_limit": "much"},
-        {"algorithm": "full", "phrase_cost": "phrase=1"},
+        {"grammar": "ternary"},
+        {"grammar": "binary"},
+        {"algorithm": "full", "cell_start": "anywhere"},
+        {"algorithm": "full", "grammar": "binary", "cell_start": "middle"},
+        {"overlap": -1},
+        {"joints": "glued"},
     ],
 )
 def test_wrong_settings_are_refused(wrong: dict[str, object]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from grammars.phrase.closure import GRAIN
 from grammars.phrase.grammar import Coverages, PhraseGrammar, RowRules
 from gyro.lattice.automaton import WordAutomaton
 
@@ -28,10 +29,12 @@ SLACK = 2e-3
 class RtnChart:
     """Rows are added upward; row 0 holds the empty coverage in the model's start state.
 
+    `matches` tells for each model state and context whether the words before end with it.
+
     Cells are numbered through all rows; the nodes of cell c are `first_node[c]` to `first_node[c + 1]`, by state.
     """
 
-    def __init__(self, grammar: PhraseGrammar, automaton: WordAutomaton) -> None:
+    def __init__(self, grammar: PhraseGrammar, automaton: WordAutomaton, matches: Marks) -> None:
         self.grammar = grammar
         self.automaton = automaton
         self.rows: list[RowRules] = [RowRules.none()]
@@ -40,9 +43,9 @@ class RtnChart:
         self.first_node: Ints = np.array([0, 1], np.int64)
         self.state: States = np.array([automaton.start], np.int32)
         self.cost: Costs = np.zeros(1)
-        sizes = [len(phrases) for phrases in grammar.phrases]
+        sizes = [len(rules.grains) for rules in grammar.phrases]
         self._first_phrase: Ints = np.cumsum([0, *sizes], dtype=np.int64)
-        self._end, self._phrase_cost = _phrase_costs(grammar, automaton)
+        self._end, self._phrase_cost = _phrase_costs(grammar, automaton, matches)
 
     def rule_costs(self, rules: RowRules) -> Costs:
         """The cheapest cost of a string that a rule of the next row ends; infinite when the model accepts none."""
@@ -104,14 +107,15 @@ class RtnChart:
         return self._first_phrase, self._end, self._phrase_cost
 
 
-def _phrase_costs(grammar: PhraseGrammar, automaton: WordAutomaton) -> tuple[States, Costs]:
-    """For each phrase and model state: the state after the phrase (-1: not accepted) and its cost."""
+def _phrase_costs(grammar: PhraseGrammar, automaton: WordAutomaton, matches: Marks) -> tuple[States, Costs]:
+    """For each phrase rule and model state: the state after its words (-1: not accepted) and its cost."""
     states = automaton.num_states
     ends, costs = [np.empty((0, states), np.int32)], [np.empty((0, states))]
-    for phrases in grammar.phrases:
-        state = np.broadcast_to(np.arange(states, dtype=np.int32), (len(phrases), states))
-        cost = np.zeros(state.shape)
-        for word in phrases.T[:, :, None]:
+    for rules in grammar.phrases:
+        everywhere = np.broadcast_to(np.arange(states, dtype=np.int32), (len(rules.grains), states))
+        state = np.where(matches.T[rules.context], everywhere, np.int32(-1))
+        cost = np.zeros(state.shape) + GRAIN * rules.grains[:, None]
+        for word in rules.words.T[:, :, None]:
             # Row -1 is read where the phrase was refused before; the mark -1 is put back at once.
             cost = cost + automaton.cost[state, word]
             state = np.where(state < 0, np.int32(-1), automaton.next_state[state, word])

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from grammars.phrase.grammar import RowRules
-from gyro.search.rtn_chart import SLACK, RtnChart
+from gyro.search.right_linear_chart import SLACK, RtnChart
 from tests.gyro.search.phrase_problems import Case, cases, is_segmentable
 
 Counts = tuple[int, ...]
@@ -63,7 +63,7 @@ def named(case: Case, rules: RowRules) -> list[tuple[Counts, Counts]]:
 
 
 def whole_chart(case: Case) -> RtnChart:
-    chart = RtnChart(case.grammar, case.automaton)
+    chart = RtnChart(case.grammar, case.automaton, np.ones((case.automaton.num_states, 1), np.bool_))
     for row in range(1, len(case.bag) + 1):
         chart.add_row(case.grammar.row_rules(chart.cells, row))
     return chart
@@ -95,7 +95,7 @@ def test_the_chart_has_the_cheapest_cost_of_every_node(case: Case) -> None:
 def test_a_rule_costs_what_its_cheapest_sequence_of_phrases_costs(case: Case, limit: float) -> None:
     steps = [walk[-1] for walk in walks(case) if walk]
     assume(all(abs(step.cost - limit) > 1e-6 for step in steps))  # the last bit of a sum must not decide
-    chart = RtnChart(case.grammar, case.automaton)
+    chart = RtnChart(case.grammar, case.automaton, np.ones((case.automaton.num_states, 1), np.bool_))
     for row in range(1, len(case.bag) + 1):
         rules = case.grammar.row_rules(chart.cells, row)
         names = named(case, rules)

@@ -1,0 +1,157 @@
+"""The published algorithms with the published grammar: a cell is made of any two disjoint cells.
+
+ALGORITHMS      name → function
+full_expansion, pruned_expansion, pruned_parsing   Algorithms 1, 2 and 3
+BinaryNetwork   the cells of all rows, and what makes them
+
+What is pruned are paths: from the first pruned row on, a cell is the acceptor of the strings that are left of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from grammars.phrase.grammar import Coverages, PhraseGrammar
+from gyro.lattice.automaton import WordAutomaton
+from gyro.lattice.lattice import Lattice
+from gyro.search.binary import BinaryRows, Cell, expand_whole, parse_rows
+from gyro.search.network import Algorithm, RtnResult, RtnWork, cell_lattice, check_problem
+from gyro.search.work import Work
+
+
+@dataclass(frozen=True)
+class BinaryNetwork:
+    """The network: cells of rows below `first_row`, and the whole bag's, call others; those between are strings."""
+
+    parsed: BinaryRows
+    first_row: int
+
+    def cells(self) -> list[str]:
+        """The bit strings of all cells, row by row; before them, in brackets, the words that they need."""
+        return [self._name(cell) for row in self.parsed.rows[1:] for cell in row.identities()]
+
+    def rules(self) -> list[str]:
+        """All rules, row by row: phrases, pairs of cells, or the strings of pruned cells."""
+        return [f"{name}→{' '.join(right)}" for name, right in self._rules()]
+
+    def cell(self, name: str) -> Lattice:
+        """The acceptor of one cell: a path for each of its rules."""
+        return cell_lattice([right for left, right in self._rules() if left == name])
+
+    def _name(self, cell: Cell) -> str:
+        grammar = self.parsed.grammar
+        needed = " ".join(grammar.bag.words[w] for w in grammar.contexts[cell[1]])
+        return (f"[{needed}]" if needed else "") + grammar.bit_string(cell[0])
+
+    def _rules(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        size = len(self.parsed.grammar.bag)
+        for row in range(1, size + 1):
+            if self.first_row <= row < size:
+                yield from self._strings(row)
+            else:
+                yield from self._phrases(row)
+                for left, right, result in self.parsed.pairs(row):
+                    yield self._name(result), (self._name(left), self._name(right))
+
+    def _strings(self, row: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+        cells, words = self.parsed.rows[row], self.parsed.grammar.bag.words
+        for cell, strings, offset in zip(
+            cells.identities(), cells.strings.tolist(), cells.offset.tolist(), strict=True
+        ):
+            for string, _ in self.parsed.sets.strings(strings, offset):
+                yield self._name(cell), tuple(words[w] for w in string)
+
+    def _phrases(self, row: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+        grammar, made = self.parsed.grammar, set(self.parsed.rows[row].identities())
+        for number in np.flatnonzero(grammar.lengths == row):
+            rules = grammar.phrases[number]
+            for words, context in zip(rules.words.tolist(), rules.context.tolist(), strict=True):
+                cell = (int(grammar.coverages[number]), context)
+                if cell in made:
+                    yield self._name(cell), tuple(grammar.bag.words[w] for w in words)
+
+
+def full_expansion(
+    grammar: PhraseGrammar,
+    automaton: WordAutomaton,
+    *,
+    inner: WordAutomaton | None = None,
+    first_row: int = 6,
+    beta: float = 10.0,
+    work: Work | None = None,
+) -> RtnResult:
+    """Algorithm 1: every string of the grammar, with its cost; `first_row` and `beta` mean nothing here."""
+    return _parse(grammar, automaton, automaton, grammar.cells(), len(grammar.bag) + 1, beta, np.inf, work)
+
+
+def pruned_expansion(
+    grammar: PhraseGrammar,
+    automaton: WordAutomaton,
+    *,
+    inner: WordAutomaton | None = None,
+    first_row: int = 6,
+    beta: float = 10.0,
+    work: Work | None = None,
+) -> RtnResult:
+    """Algorithm 2: parse everything, then prune from `first_row` upward at `beta`; the last lattice is not pruned.
+
+    A parse is never lost when no phrase is as long as `first_row`, and none overlap.
+    """
+    return _parse(grammar, automaton, inner or automaton, grammar.cells(), first_row, beta, np.inf, work)
+
+
+def pruned_parsing(
+    grammar: PhraseGrammar,
+    automaton: WordAutomaton,
+    *,
+    inner: WordAutomaton | None = None,
+    first_row: int = 6,
+    beta: float = 10.0,
+    work: Work | None = None,
+) -> RtnResult:
+    """Algorithm 3: parse row by row, each pruned at `beta` from `first_row` upward before others are made of it."""
+    return _parse(grammar, automaton, inner or automaton, None, first_row, beta, beta, work)
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    "full": full_expansion,
+    "pruned-expansion": pruned_expansion,
+    "pruned-parsing": pruned_parsing,
+}
+
+
+def _parse(
+    grammar: PhraseGrammar,
+    automaton: WordAutomaton,
+    inner: WordAutomaton,
+    allowed: list[Coverages] | None,
+    first_row: int,
+    beta: float,
+    last_beta: float,
+    work: Work | None,
+) -> RtnResult:
+    check_problem(grammar, automaton, beta)
+    counter = RtnWork(work)
+    parsed = parse_rows(
+        grammar,
+        automaton,
+        inner,
+        allowed=allowed,
+        first_row=first_row,
+        beta=beta,
+        last_beta=last_beta,
+        spend=counter.take,
+    )
+    lattice = expand_whole(parsed, automaton, last_beta)
+    counter.take(lattice.num_arcs)
+    lattice = lattice.minimal()
+    return RtnResult(
+        None if lattice.empty() else lattice,
+        BinaryNetwork(parsed, first_row),
+        tuple(parsed.arcs),
+        sum(map(len, parsed.rows[1:])),
+        parsed.rules,
+    )
