@@ -16,8 +16,8 @@ from typing import TypeVar
 import numpy as np
 
 from gyro.lattice.lattice import Lattice
+from rescoring.lattice_posterior import ngram_posteriors
 from rescoring.mbr import MbrDecoder, MbrParameters
-from rescoring.posterior import ngram_posteriors
 
 SCALE = 0.4
 SETTINGS = 100

@@ -1,16 +1,12 @@
 """Evidence from machine translation: n-gram posteriors of what other systems say a sentence is.
 
-Evidence         what all kinds have: a number of sentences, their ids, and the posteriors of each
-StringEvidence   weighted strings; the posterior of an n-gram is the share of those that contain it
+Evidence         what all kinds have: the ids of sentences, and the posteriors and words of each
 LatticeEvidence  lattices of other systems
-read_outputs     the outputs of several systems in JSON Lines, as {"outputs": {"system": "text"}}
-read_texts       the outputs of several systems, a file each, one sentence a line
-read_nbest       scored n-best lists, of Moses or as JSON Lines; a string weighs exp(scale · score)
-read_evidence    any of them, or lattices, by the name of the format
+read_evidence    these, strings (rescoring.string_evidence) or posteriors (rescoring.posterior_file) of a format
 EvidenceFiles    the files of evidence and how they are read
-shared_words_warning   when lattices and their evidence have no words in common, as labels beside words
 align            which sentence of the evidence belongs to which lattice: by order or by id
-parse_weights    weights of systems, written like `Online-A=2,UEdin=0`
+shared_words_warning   when lattices and their evidence have no words in common, as labels beside words
+missing_orders_warning when posteriors in a file have no n-grams of an order that counts
 
 A sentence that was cut into pieces to be ordered is one lattice again by the time it gets here: it goes with the
 evidence of the whole sentence.
@@ -19,26 +15,22 @@ evidence of the whole sentence.
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import file_digest
-from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol
 
 from gyro.errors import InputError
-from gyro.files import parse_object
-from gyro.lattice.nbest import read_jsonl, read_moses
-from gyro.text.corpus import Normalisation, read_lines, tokenize
-from rescoring.posterior import ORDER, Posteriors, ngram_posteriors, string_posteriors
+from gyro.lattice.file_format import OWN_FORMAT, LatticeFormat
+from gyro.text.corpus import Normalisation
+from rescoring.lattice_posterior import ngram_posteriors
+from rescoring.posterior import ORDER, Posteriors, string_posteriors
+from rescoring.posterior_file import PosteriorEvidence, read_posteriors
 from rescoring.source import LatticeItem, open_lattices
+from rescoring.string_evidence import AnyPath, Weights, read_nbest, read_outputs, read_texts
 
-AnyPath = str | PathLike[str]
-Weights = Mapping[str, float]
-Tokens = tuple[str, ...]
-
-FORMATS = ("outputs", "text", "moses", "lattices")
+FORMATS = ("outputs", "text", "moses", "tsv", "lattices", "posteriors")
 ALIGNMENTS = ("order", "id")
 
 
@@ -55,22 +47,6 @@ class Evidence(Protocol):
     def words(self, number: int) -> frozenset[str]:
         """The words of its strings."""
         ...
-
-
-@dataclass(frozen=True)
-class StringEvidence:
-    """For each sentence, strings and their weights; a sentence without strings has no n-grams."""
-
-    ids: tuple[str, ...]
-    strings: tuple[tuple[Tokens, ...], ...]
-    weights: tuple[tuple[float, ...], ...]
-    order: int = ORDER
-
-    def posteriors(self, number: int) -> Posteriors:
-        return string_posteriors(self.strings[number], self.weights[number], self.order)
-
-    def words(self, number: int) -> frozenset[str]:
-        return frozenset(token for string in self.strings[number] for token in string)
 
 
 @dataclass(frozen=True)
@@ -96,77 +72,6 @@ class LatticeEvidence:
         return self.items[number].words()
 
 
-def read_outputs(
-    path: AnyPath, normalisation: Normalisation, *, field: str = "outputs", weights: Weights | None = None
-) -> StringEvidence:
-    """The outputs of several systems: an object a line, with the texts by system under `field`.
-
-    A system without a weight has weight 1. The id of a line is its `id` or, without one, its number from 1.
-    """
-    chosen = dict(weights or {})
-    unused = set(chosen)
-    ids, strings, shares = [], [], []
-    for number, line in enumerate(read_lines(path), 1):
-        value = parse_object(line, path, number)
-        texts = value.get(field)
-        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
-            found = f"found {field} {texts!r:.60}; an object of texts by system is needed"
-            raise InputError(found, path=path, line=number)
-        ids.append(str(value.get("id", number)))
-        strings.append(tuple(tuple(tokenize(text, normalisation)) for text in texts.values()))
-        shares.append(tuple(chosen.get(system, 1.0) for system in texts))
-        if texts and not any(shares[-1]):
-            raise InputError("found no system with a weight above 0", path=path, line=number)
-        unused.difference_update(texts)
-    if unused:
-        raise InputError(f"found a weight for {sorted(unused)[0]!r}, which is no system there", path=path)
-    return StringEvidence(tuple(ids), tuple(strings), tuple(shares))
-
-
-def read_texts(
-    paths: Sequence[AnyPath], normalisation: Normalisation, *, weights: Weights | None = None
-) -> StringEvidence:
-    """The outputs of several systems, a file each; weights are given by the names of the files."""
-    chosen = dict(weights or {})
-    names = [Path(path).name for path in paths]
-    for name in chosen:
-        if name not in names:
-            raise InputError(f"found a weight for {name!r}; the files are {', '.join(names)}")
-    columns = [[tuple(tokenize(line, normalisation)) for line in read_lines(path)] for path in paths]
-    for path, column in zip(paths, columns, strict=True):
-        if len(column) != len(columns[0]):
-            raise InputError(f"found {len(column)} lines; {paths[0]} has {len(columns[0])}", path=path)
-    shares = tuple(chosen.get(name, 1.0) for name in names)
-    if not any(shares):
-        raise InputError("found no system with a weight above 0")
-    strings = tuple(zip(*columns, strict=True))
-    return StringEvidence(_numbered(len(strings)), strings, (shares,) * len(strings))
-
-
-def read_nbest(path: AnyPath, normalisation: Normalisation, *, scale: float = 1.0) -> StringEvidence:
-    """Scored n-best lists (.jsonl, else Moses' format): a string weighs exp(scale · score), as often as it is listed.
-
-    Sentences count from 0, as Moses does it; one without strings between others is left without evidence.
-    """
-    if not 0.0 <= scale < math.inf:
-        raise InputError(f"found the scale {scale} of an n-best list; a number from 0 is allowed")
-    is_jsonl = ".jsonl" in Path(path).suffixes
-    lists: dict[int, list[tuple[Tokens, float]]] = {}
-    ids: dict[int, str] = {}
-    for entry in (read_jsonl if is_jsonl else read_moses)(path):
-        tokens = tuple(tokenize(" ".join(entry.tokens), normalisation))
-        lists.setdefault(entry.sentence, []).append((tokens, entry.cost))
-        ids[entry.sentence] = entry.id
-    strings, shares = [], []
-    for sentence in range(max(lists, default=-1) + 1):
-        found = lists.get(sentence, [])
-        least = min((cost for _, cost in found), default=0.0)
-        strings.append(tuple(tokens for tokens, _ in found))
-        shares.append(tuple(math.exp(-scale * (cost - least)) for _, cost in found))
-    names = tuple(ids.get(sentence, str(sentence + 1)) for sentence in range(len(strings)))
-    return StringEvidence(names, tuple(strings), tuple(shares))
-
-
 def read_evidence(
     paths: Sequence[AnyPath],
     format: str,
@@ -176,22 +81,28 @@ def read_evidence(
     weights: Weights | None = None,
     scale: float = 1.0,
     prune: float | None = None,
-    marks: Collection[int] = (),
+    order: int = ORDER,
+    lattices: LatticeFormat = OWN_FORMAT,
 ) -> Evidence:
-    """Evidence of a format of FORMATS; `scale`, `prune` and `marks` are those of lattices and n-best lists."""
+    """Evidence of a format of FORMATS, for n-grams of up to `order` words.
+
+    `scale` is for lattices and n-best lists, `prune` and `lattices` are for lattices.
+    """
     if format not in FORMATS:
         raise InputError(f"found the format {format!r} of evidence; allowed are {', '.join(FORMATS)}")
     if weights and format not in ("outputs", "text"):
         raise InputError(f"found weights of systems for evidence of the format {format!r}; outputs or text is needed")
     if format == "text":
-        return read_texts(paths, normalisation, weights=weights)
+        return read_texts(paths, normalisation, weights=weights, order=order)
     if len(paths) != 1:
         raise InputError(f"found {len(paths)} files of evidence; several are allowed for the format text alone")
     if format == "outputs":
-        return read_outputs(paths[0], normalisation, field=field, weights=weights)
-    if format == "moses":
-        return read_nbest(paths[0], normalisation, scale=scale)
-    return LatticeEvidence(open_lattices(paths[0], marks=marks), scale, prune)
+        return read_outputs(paths[0], normalisation, field=field, weights=weights, order=order)
+    if format in ("moses", "tsv"):
+        return read_nbest(paths[0], normalisation, scale=scale, order=order, format=format)
+    if format == "posteriors":
+        return read_posteriors(paths[0])
+    return LatticeEvidence(open_lattices(paths[0], format=lattices), scale, prune, order)
 
 
 @dataclass(frozen=True)
@@ -209,10 +120,10 @@ class EvidenceFiles:
     scale: float | None = None
     # Not `field`, which is a field of this class.
     weights: Weights = dataclasses.field(default_factory=dict)
-    marks: tuple[int, ...] = ()
+    lattices: LatticeFormat = OWN_FORMAT
 
-    def read(self, scale: float, prune: float) -> Evidence:
-        """The evidence; `scale` and `prune` are those of our own posteriors."""
+    def read(self, scale: float, prune: float, order: int = ORDER) -> Evidence:
+        """The evidence; `scale`, `prune` and `order` are those of our own posteriors."""
         return read_evidence(
             self.files,
             self.format,
@@ -221,7 +132,8 @@ class EvidenceFiles:
             weights=self.weights,
             scale=scale if self.scale is None else self.scale,
             prune=prune,
-            marks=self.marks,
+            order=order,
+            lattices=self.lattices,
         )
 
     def settings(self) -> dict[str, Any]:
@@ -234,7 +146,7 @@ class EvidenceFiles:
             "weights": dict(self.weights),
             **self.normalisation.to_json(),
             "files": [_digest(Path(path)) for path in self.files],
-            **({"marks": list(self.marks)} if self.marks else {}),
+            **self.lattices.settings(),
         }
 
 
@@ -290,25 +202,9 @@ def shared_words_warning(evidence: Evidence, lattices: Sequence[LatticeItem], se
     return f"{found}; {shared} of its {words} words are in theirs; {alone[0]}"
 
 
-def parse_weights(text: str) -> dict[str, float]:
-    """Read weights of systems.
-
-    >>> parse_weights("Online-A=2,UEdin=0.5")
-    {'Online-A': 2.0, 'UEdin': 0.5}
-    """
-    return dict(_parse_weight(part) for part in text.split(",") if part.strip())
-
-
-def _parse_weight(part: str) -> tuple[str, float]:
-    name, _, number = part.rpartition("=")
-    try:
-        weight = float(number)
-    except ValueError:
-        weight = math.nan
-    if not name.strip() or not 0.0 <= weight < math.inf:
-        raise InputError(f"found the weight {part!r}; SYSTEM=NUMBER is allowed, with a number from 0")
-    return name.strip(), weight
-
-
-def _numbered(count: int) -> tuple[str, ...]:
-    return tuple(str(number) for number in range(1, count + 1))
+def missing_orders_warning(evidence: Evidence, least: int, most: int) -> str | None:
+    """What is wrong when posteriors out of a file have no n-grams of an order that counts; None when they have."""
+    if not isinstance(evidence, PosteriorEvidence):
+        return None
+    missing = [str(n) for n in range(least, most + 1) if n not in evidence.orders]
+    return f"the evidence has no n-grams of {' and '.join(missing)} words" if missing else None

@@ -7,7 +7,8 @@ The gain of a string y, to be maximised over all strings of the lattice, is
 
     θ₀·|y| + Σₙ θₙ · Σᵤ #ᵤ(y) · p(u|L)    θ₀ = -1/T,  θₙ = 1 / (4·T·p·rⁿ⁻¹)
 
-for the n-grams u of orders n = 1 to 4, unigram precision p, ratio r of the precisions of successive orders, T tokens.
+for the n-grams u of orders n = 1 to 4 or others, unigram precision p, ratio r of the precisions of successive orders, T
+tokens. θₙ does not depend on which other orders count.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import numpy as np
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
+from rescoring.lattice_posterior import LatticeNgrams
 from rescoring.ngram_paths import Floats, best_path
-from rescoring.posterior import ORDER, LatticeNgrams, Posteriors
+from rescoring.posterior import ORDER, Posteriors, check_orders
 
 KEPT_SCALES = 8  # posteriors that a decoder remembers
 
@@ -37,6 +39,8 @@ class MbrParameters:
     word_penalty  a cost of each word, besides θ₀
     prune         only paths within so many nats of the cheapest are evidence (before the scaling); infinity: all
     alpha         share of the lattice's own posteriors where there are others
+    min_order     the shortest n-grams that count
+    max_order     the longest
     first_pass    T times the weight of the lattice's own costs: tiny, so that of equal gains the cheaper string wins
     """
 
@@ -47,6 +51,8 @@ class MbrParameters:
     word_penalty: float = 0.0
     prune: float = 5.0
     alpha: float = 0.25
+    min_order: int = 1
+    max_order: int = ORDER
     first_pass: float = 1e-5
 
     def __post_init__(self) -> None:
@@ -60,14 +66,15 @@ class MbrParameters:
             raise InputError(f"found the MBR parameter alpha = {self.alpha}; 0 to 1 is allowed")
         if not self.prune >= 0.0:
             raise InputError(f"found the MBR parameter prune = {self.prune}; a number from 0 is allowed")
+        check_orders(self.min_order, self.max_order)
         if not np.isfinite(self.word_penalty):
             raise InputError(f"found the MBR parameter word_penalty = {self.word_penalty}; a finite number is allowed")
 
     @property
     def thetas(self) -> tuple[float, ...]:
-        """θ₀ to θ₄."""
-        grams = (1 / (4 * self.tokens * self.precision * self.ratio ** (n - 1)) for n in range(1, ORDER + 1))
-        return (-1 / self.tokens, *grams)
+        """θ₀ to that of the longest n-grams; 0 for the orders below `min_order`."""
+        grams = (1 / (4 * self.tokens * self.precision * self.ratio ** (n - 1)) for n in range(1, self.max_order + 1))
+        return (-1 / self.tokens, *(theta if n >= self.min_order else 0.0 for n, theta in enumerate(grams, 1)))
 
 
 class MbrDecoder:
@@ -81,8 +88,8 @@ class MbrDecoder:
     """
 
     def __init__(self, lattice: Lattice, order: int = ORDER) -> None:
-        if not 1 <= order <= ORDER:
-            raise InputError(f"found n-grams of order {order} for MBR; 1 to {ORDER} are allowed")
+        """`order` is the largest `max_order` of the parameters."""
+        check_orders(1, order)
         if lattice.empty():
             raise InputError("the lattice is empty: it has no string to choose")
         self._ngrams = LatticeNgrams.of_lattice(lattice, order)
@@ -147,9 +154,12 @@ class MbrDecoder:
             alpha = parameters.alpha
             values = tuple(alpha * a + (1 - alpha) * b for a, b in zip(values, self._look_up(mt), strict=True))
         per_word, *thetas = parameters.thetas
+        if len(thetas) > len(values):
+            raise InputError(f"found max_order = {len(thetas)} for a lattice made ready for {len(values)}")
         gain = np.full(len(self._graph.keys), per_word - parameters.word_penalty)
         for theta, value, place in zip(thetas, values, self._places, strict=False):
-            gain += theta * value[place]
+            if theta:
+                gain += theta * value[place]
         weight = parameters.first_pass / parameters.tokens
         ends = np.where(self._is_end, -weight * self._end_cost, -np.inf)
         return _rounded(gain[self._graph.kind] - weight * self._arc_cost), _rounded(ends)

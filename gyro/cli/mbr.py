@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from gyro.cli.hypothesis_options import add_hypotheses_arguments, open_chosen
 from gyro.cli.lattice_options import (
     LATTICES,
     add_batch_arguments,
-    add_marks_argument,
+    add_lattice_arguments,
     batch_options,
     limits_of,
-    open_source,
 )
 from rescoring.mbr_stage import MbrStage, mbr_best
 from rescoring.stage import Place, run_ready
@@ -18,15 +18,17 @@ from rescoring.stage import Place, run_ready
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
-    add_marks_argument(parser)
     parser.add_argument("-o", "--output", metavar="DIR", help="the folder of the new run (default: strings on stdout)")
     add_batch_arguments(parser, "with -o: length of n-best lists")
     MbrStage.add_arguments(parser)
+    add_hypotheses_arguments(parser)
+    add_lattice_arguments(parser)
+    add_lattice_arguments(parser, "mt-", " (evidence; default: the same as above)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     stage = MbrStage.from_arguments(arguments)
-    source = open_source(arguments.lattices, arguments.range, arguments.marks)
+    source = open_chosen(arguments)
     ready = stage.ready(source, Place())
     if arguments.output is None:
         for hypothesis in mbr_best(ready, source, arguments.jobs, **limits_of(arguments)):

@@ -11,7 +11,8 @@ from gyro.errors import InputError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="DIR", help="the folder of a run")
     parser.add_argument("-n", type=int, default=100, metavar="N", help="orders a bag (default 100)")
-    parser.add_argument("--format", choices=["moses", "jsonl"], default="moses", help="default: moses")
+    help_line = "default: moses; tsv: text, a tab and the cost, with an empty line after each bag"
+    parser.add_argument("--format", choices=["moses", "jsonl", "tsv"], default="moses", help=help_line)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: stdout")
 
 

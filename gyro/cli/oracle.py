@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 
-from gyro.cli.lattice_options import LATTICES, add_marks_argument, open_source
+from gyro.cli.lattice_options import LATTICES, add_lattice_arguments, open_source
 from gyro.errors import InputError
+from gyro.lattice.file_format import LatticeFormat
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
-    add_marks_argument(parser)
     parser.add_argument(
         "references", nargs="?", metavar="REF", help="references, one a line (default: those of the run's bags)"
     )
     parser.add_argument("-n", "--nbest", type=int, default=100, metavar="N", help="length of the lists (default 100)")
     parser.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the strings of the lattice oracle, one a line")
+    add_lattice_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -24,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     from gyro.text.corpus import read_lines
     from rescoring.oracle import oracle_report
 
-    source = open_source(arguments.lattices, marks=arguments.marks)
+    source = open_source(arguments.lattices, format=LatticeFormat.from_arguments(arguments))
     if arguments.references is not None:
         references = [tuple(line.split()) for line in read_lines(arguments.references)]
     else:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from gyro.cli.lattice_options import LATTICES, add_batch_arguments, add_marks_argument, batch_options, open_source
+from gyro.cli.lattice_options import LATTICES, add_batch_arguments, add_lattice_arguments, batch_options, open_source
 from gyro.errors import InputError
+from gyro.lattice.file_format import LatticeFormat
 from rescoring.stage import Stage, run_stage, stage_kinds
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
-    add_marks_argument(parser)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of the new run")
     for kind in _kinds():
         kind.add_arguments(parser)
@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_batch_arguments(
         parser, "length of n-best lists; with --dependency-lm and --neural the strings that these models see"
     )
+    add_lattice_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if len(chosen) != 1:
         found = "found " + " and ".join(stage.usage for stage in chosen) + "; " if chosen else ""
         raise InputError(f"{found}gyro rescore takes {', or '.join(kind.usage for kind in kinds)}")
-    source = open_source(arguments.lattices, arguments.range, arguments.marks)
+    source = open_source(arguments.lattices, arguments.range, LatticeFormat.from_arguments(arguments))
     summary = run_stage(chosen[0], source, arguments.output, **batch_options(arguments))
     print(summary.text())
     return summary.exit_code

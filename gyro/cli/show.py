@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from gyro.cli.lattice_options import add_lattice_arguments
 from gyro.errors import InputError
 from gyro.files import write_atomically
+from gyro.lattice.file_format import LatticeFormat
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", nargs="+", metavar="FILE", help=".svg or .png files (default: both, beside the lattice)"
     )
     parser.add_argument("--paths", type=int, metavar="N", help="draw the n best paths (default: all, if not too many)")
+    add_lattice_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -27,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise InputError(f"found {str(output)!r}; a drawing ends in .svg or .png")
     if arguments.paths is not None and arguments.paths < 1:
         raise InputError(f"found --paths {arguments.paths}; at least 1 is allowed")
-    lattice = Lattice.read(arguments.lattice)
+    lattice = Lattice.read(arguments.lattice, LatticeFormat.from_arguments(arguments))
     shown = lattice.best_paths(arguments.paths) if arguments.paths else lattice
     for output in outputs:
         with write_atomically(output) as file:

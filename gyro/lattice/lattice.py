@@ -5,15 +5,13 @@ Lattice     an acyclic acceptor of words with natural-log costs: best and n-best
             application of automata, files, drawings; no operation changes the lattice that it is called on
 Transducer  OpenFst's transducers for those who build lattices: replace, compose, prune, output words
 
-Both go to OpenFst and back in bulk, as arrays (gyro.lattice.openfst_format).
+Both go to OpenFst and back in bulk, as arrays (gyro.lattice.openfst_format, gyro.lattice.openfst_reader).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import gzip
-import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -23,31 +21,22 @@ import pywrapfst
 from numpy.typing import ArrayLike, NDArray
 
 from gyro.errors import InputError
-from gyro.files import write_atomically
 from gyro.lattice.automaton import WordAutomaton
+from gyro.lattice.file_format import OWN_FORMAT, LatticeFormat
+from gyro.lattice.lattice_file import read_lattice_file, write_lattice_file
 from gyro.lattice.minimal import minimise
-from gyro.lattice.openfst_format import (
-    FstArrays,
-    IntArray,
-    check_arrays,
-    decode_const,
-    decode_file,
-    encode_const,
-    encode_vector,
-)
+from gyro.lattice.openfst_format import STANDARD, FstArrays, IntArray, check_arrays, encode_const
+from gyro.lattice.openfst_reader import decode_const
 from gyro.lattice.strings import Hypothesis, StringOrder
 
 __all__ = ["Hypothesis", "Lattice", "Transducer"]
 
-EPSILON = "<eps>"
 ROOT_LABEL = 2**31 - 2  # of the machine in which calls are replaced; no word or cell has it
 # OpenFst adds in single precision, from both ends of a path: without this, pruning at 0 may lose the best path itself.
 ROUNDING = 1e-3
 DETERMINISE_DELTA = 1e-5  # differences of costs that are closer than this are taken for equal
-GZIP_LEVEL = 6  # 9 takes ten times as long and saves a tenth
 LARGEST_DRAWING = 60  # states; of larger lattices the best paths are drawn
 PATHS_DRAWN = 10
-LARGEST_FILE = 1 << 30  # bytes of a lattice, unpacked: 60 million arcs
 
 
 class Transducer:
@@ -283,47 +272,30 @@ class Lattice:
 
     # ---- files and drawings
 
-    def write(self, path: str | PathLike[str], labels: Mapping[str, int] | None = None) -> None:
-        """Write an OpenFst vector file with symbols, gzipped when the name ends in .gz.
+    def write(
+        self,
+        path: str | PathLike[str],
+        labels: Mapping[str, int] | None = None,
+        *,
+        symbols: bool = True,
+        arc_type: str = STANDARD,
+    ) -> None:
+        """Write an OpenFst vector file with symbols or without, gzipped when the name ends in .gz.
 
-        `labels` gives each word its label; without it, label i + 1 is the ith of `words`.
+        `labels` gives each word its label; without it, label i + 1 is the ith of `words`. `arc_type` is `standard` or
+        `tropical_LT_tropical`, whose arcs have a second cost of 0.
         """
-        arrays = self._arrays
-        used = np.unique(arrays.output).tolist()
-        symbols = {label: self.words[label - 1] for label in used}
-        ids = _chosen_labels(symbols, labels)
-        table = np.zeros(len(self.words) + 1, np.int32)
-        table[used] = [ids[label] for label in used]
-        label = table[arrays.output]
-        # Sorted anew, for the labels may have another order than the words.
-        order = np.lexsort((arrays.cost, arrays.target, label, arrays.source))
-        fst = FstArrays(arrays.start, arrays.source, label, label, arrays.target, arrays.cost, arrays.final)
-        data = encode_vector(fst.with_arcs(order), {0: EPSILON} | {ids[label]: word for label, word in symbols.items()})
-        with write_atomically(path) as file:
-            file.write(gzip.compress(data, GZIP_LEVEL, mtime=0) if str(path).endswith(".gz") else data)
+        write_lattice_file(path, self.words, self._arrays, labels, symbols=symbols, arc_type=arc_type)
 
     @staticmethod
-    def read(path: str | PathLike[str], marks: Collection[int] = ()) -> Lattice:
-        """Read an OpenFst file (vector or const, standard arcs), gzipped or not; a bare label becomes its number.
+    def read(path: str | PathLike[str], format: LatticeFormat = OWN_FORMAT) -> Lattice:
+        """Read an OpenFst file of ours or, as `format` says, of another tool; gzipped or not.
 
-        In a file without symbols, the labels `marks` stand for no words; their costs stay.
+        A label without symbol and word map becomes its number.
         """
-        arrays, symbols = decode_file(_file_bytes(path), path)
-        if not np.array_equal(arrays.input, arrays.output):
-            raise InputError("found a transducer; a lattice has the same labels on both sides", path=path)
-        if symbols is None and marks:
-            arrays = _without_labels(arrays, marks)
-        labels = np.unique(arrays.output[arrays.output > 0]).tolist()
-        missing = [label for label in labels if symbols is not None and label not in symbols]
-        if missing:
-            raise InputError(f"found the label {missing[0]}, which is not in the symbol table", path=path)
-        names = [str(label) if symbols is None else symbols[label] for label in labels]
-        words = tuple(sorted(set(names)))
-        number = {word: i + 1 for i, word in enumerate(words)}
-        new = np.array([0, *(number[name] for name in names)], np.int32)
-        label = new[np.searchsorted([0, *labels], arrays.output)]
+        words, arrays = read_lattice_file(path, format)
         finals = np.flatnonzero(arrays.final != np.inf)
-        arcs = (arrays.source, label, label, arrays.target, arrays.cost)
+        arcs = (arrays.source, arrays.input, arrays.output, arrays.target, arrays.cost)
         try:
             fst = Transducer.from_arrays(arrays.num_states, arrays.start, *arcs, finals, arrays.final[finals])
             return Lattice(words, fst)
@@ -354,36 +326,3 @@ def _automaton_to_transducer(automaton: WordAutomaton, words: Sequence[str]) -> 
     arcs = (state, label, label, automaton.next_state[state, word], automaton.cost[state, word])
     ends = np.flatnonzero(automaton.end_cost != np.inf)
     return Transducer.from_arrays(automaton.num_states, automaton.start, *arcs, ends, automaton.end_cost[ends])
-
-
-def _without_labels(arrays: FstArrays, labels: Collection[int]) -> FstArrays:
-    """The same with epsilon in the place of these labels."""
-    label = np.where(np.isin(arrays.output, list(labels)), np.int32(0), arrays.output)
-    return dataclasses.replace(arrays, input=label, output=label)
-
-
-def _chosen_labels(symbols: Mapping[int, str], labels: Mapping[str, int] | None) -> dict[int, int]:
-    if labels is None:
-        return {label: label for label in symbols}
-    for word in symbols.values():
-        if word not in labels:
-            raise InputError(f"found the word {word!r}, for which no label was given")
-    chosen = {label: labels[word] for label, word in symbols.items()}
-    if len(set(chosen.values())) < len(chosen) or min(chosen.values(), default=1) < 1:
-        raise InputError("found labels that are not distinct positive numbers")
-    return chosen
-
-
-def _file_bytes(path: str | PathLike[str]) -> bytes:
-    """The bytes of a file, unpacked; no more than LARGEST_FILE of them, whatever the file unpacks to."""
-    try:
-        with open(path, "rb") as file:
-            is_packed = file.peek(2)[:2] == b"\x1f\x8b"
-            data = (gzip.GzipFile(fileobj=file) if is_packed else file).read(LARGEST_FILE + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"damaged gzip file: {error}", path=path) from error
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path=path) from error
-    if len(data) > LARGEST_FILE:
-        raise InputError(f"found a lattice of more than {LARGEST_FILE >> 20} MB, which is the most", path=path)
-    return data

@@ -1,4 +1,4 @@
-"""N-best lists, in the format of Moses and as JSON Lines.
+"""N-best lists, in the format of Moses, as JSON Lines, and as lines of text and cost.
 
 NbestEntry    one string of a list: its sentence, tokens, cost and named features
 entries       the entries of one sentence from its hypotheses
@@ -7,11 +7,14 @@ write_moses   write entries as `0 ||| the dog barks ||| LM= -12.34 ||| -12.34`
 read_moses    read them back
 write_jsonl   write entries as `{"id": "7", "rank": 1, "tokens": [...], "cost": 12.34, "features": {"LM": -12.34}}`
 read_jsonl    read them back
-WRITERS       the two writers by name
+write_tsv     write the entries of one sentence as `the dog barks<TAB>12.34`, and an empty line after them
+read_tsv      read many such sentences back
+WRITERS       the writers of the entries of one sentence, by name
 
 Inside the program a cost is low when it is good. In the files the features and the total of Moses are scores, minus the
 cost, as Moses has them; numbers are written so that they read back as the same float. Moses has no way to write "|" in
 a token but its escape "&#124;", which is used here too; an "&" that would then read as an escape becomes "&amp;".
+Text and cost, as tools for lattices print them, have no features, and an empty line ends a sentence.
 """
 
 from __future__ import annotations
@@ -119,7 +122,35 @@ def read_jsonl(path: str | PathLike[str]) -> Iterator[NbestEntry]:
             raise InputError(str(error), path=path, line=number) from error
 
 
-WRITERS: dict[str, Callable[[IO[str], Iterable[NbestEntry]], None]] = {"moses": write_moses, "jsonl": write_jsonl}
+def write_tsv(file: IO[str], items: Iterable[NbestEntry]) -> None:
+    """Write the entries of one sentence as text and cost; a sentence without entries is an empty line alone."""
+    for entry in items:
+        file.write(f"{' '.join(map(_checked, entry.tokens))}\t{_number(entry.cost)}\n")
+    file.write("\n")
+
+
+def read_tsv(path: str | PathLike[str]) -> Iterator[NbestEntry]:
+    """Yield the entries of lines of text and cost; each empty line is the end of a sentence."""
+    sentence, rank = 0, 0
+    for number, line in enumerate(read_lines(path), 1):
+        if not line:
+            sentence, rank = sentence + 1, 0
+            continue
+        text, tab, cost = line.rpartition("\t")
+        try:
+            if not tab:
+                raise InputError(f"found {line!r:.40} without a tab; text, a tab and a cost are needed")
+            rank += 1
+            yield NbestEntry(sentence, tuple(text.split()), _parse_number(cost), {}, rank, str(sentence + 1))
+        except InputError as error:
+            raise InputError(str(error), path=path, line=number) from error
+
+
+WRITERS: dict[str, Callable[[IO[str], Iterable[NbestEntry]], None]] = {
+    "moses": write_moses,
+    "jsonl": write_jsonl,
+    "tsv": write_tsv,
+}
 
 
 def _parse_sentence(text: str) -> int:
@@ -144,10 +175,14 @@ def _name(name: str) -> str:
     return name
 
 
-def _escape(token: str) -> str:
+def _checked(token: str) -> str:
     if token.split() != [token]:
         raise InputError(f"found the token {token!r} in an n-best list; a token has no blanks and is not empty")
-    return _AMBIGUOUS.sub("&amp;", token).replace("|", "&#124;")
+    return token
+
+
+def _escape(token: str) -> str:
+    return _AMBIGUOUS.sub("&amp;", _checked(token)).replace("|", "&#124;")
 
 
 def _unescape(token: str) -> str:

@@ -98,18 +98,25 @@ def run_batch(
 
 
 def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> None:
-    """Write the n-best lists of a finished run; `format` is "moses" or "jsonl".
+    """Write the n-best lists of a finished run; `format` is a name of WRITERS, "moses", "jsonl" or "tsv".
 
     Lists that are longer than the run's own are made of its lattices, unless they have the scores of several models,
     which only the run itself can make.
     """
     if format not in WRITERS:
         raise InputError(f"found the n-best format {format!r}; allowed are {', '.join(WRITERS)}")
+    write = WRITERS[format]
     stored = (entry for entry in read_moses(run.folder.nbest_moses) if entry.rank <= n)
     if n <= run.nbest:
+        written = 0
         for sentence, some in groupby(stored, key=lambda entry: entry.sentence):
+            for _ in range(written, sentence):  # bags that failed
+                write(file, ())
             id = run.bags[sentence].id
-            WRITERS[format](file, (replace(entry, id=id) for entry in some))
+            write(file, (replace(entry, id=id) for entry in some))
+            written = sentence + 1
+        for _ in range(written, len(run)):
+            write(file, ())
         return
     names = list(next((entry.features for entry in stored), {"LM": ()}))
     if len(names) != 1:
@@ -120,10 +127,13 @@ def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> 
         hypotheses = Lattice.read(run.folder.lattice(number)).nbest(n)
         return _text(format, number, run.bags[number].id, hypotheses, cost_feature(names[0], hypotheses))
 
-    numbers = [number for number, outcome in enumerate(run.outcomes) if outcome.ok]
+    good = [outcome.ok for outcome in run.outcomes]
     early: dict[int, str] = {}
-    ends = _made(run.folder, run_tasks(numbers, make, jobs=jobs))
-    for number in numbers:
+    ends = _made(run.folder, run_tasks([number for number, ok in enumerate(good) if ok], make, jobs=jobs))
+    for number, ok in enumerate(good):
+        if not ok:
+            write(file, ())
+            continue
         while number not in early:
             task, text = next(ends)
             early[task] = text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
+from rescoring.lattice_posterior import ngram_posteriors
 from rescoring.mbr import MbrDecoder, MbrParameters
-from rescoring.posterior import Posteriors, ngram_posteriors, string_posteriors
+from rescoring.posterior import Posteriors, string_posteriors
 from tests.rescoring.paths import cheapest
 
 WORDS = ("a", "b", "c")
@@ -24,8 +26,10 @@ string_lists = st.lists(
     max_size=8,
     unique_by=lambda pair: pair[0],
 )
+spans = st.sampled_from([(1, 4), (1, 1), (2, 3), (4, 4), (1, 6), (5, 7), (1, 9)])
 parameter_sets = st.builds(
-    MbrParameters,
+    lambda span, **others: MbrParameters(min_order=span[0], max_order=span[1], **others),
+    spans,
     scale=st.sampled_from([0.0, 0.4, 1.5]),
     precision=st.sampled_from([0.3, 0.74]),
     ratio=st.sampled_from([0.4, 0.62, 1.0]),
@@ -40,7 +44,7 @@ def gain_of(tokens: tuple[str, ...], posteriors: Mapping[tuple[str, ...], float]
     """The formula, n-gram by n-gram."""
     p, r, t = parameters.precision, parameters.ratio, parameters.tokens
     total = (-1 / t - parameters.word_penalty) * len(tokens)
-    for n in range(1, 5):
+    for n in range(parameters.min_order, parameters.max_order + 1):
         theta = 1 / (4 * t * p * r ** (n - 1))
         total += theta * sum(posteriors.get(tokens[i : i + n], 0.0) for i in range(len(tokens) - n + 1))
     return total
@@ -56,18 +60,22 @@ def test_the_string_with_the_highest_gain_is_chosen(
     strings: list[tuple[tuple[str, ...], float]], parameters: MbrParameters
 ) -> None:
     lattice = make(strings)
-    posteriors = string_posteriors(
-        [tokens for tokens, _ in strings], [math.exp(-parameters.scale * cost) for _, cost in strings]
-    )
+    order = parameters.max_order
+    weights = [math.exp(-parameters.scale * cost) for _, cost in strings]
+    posteriors = string_posteriors([tokens for tokens, _ in strings], weights, order)
     gains = {
         tokens: gain_of(tokens, posteriors, parameters) - parameters.first_pass / parameters.tokens * cost
         for tokens, cost in strings
     }
-    chosen = MbrDecoder(lattice).decode(parameters)
+    decoder = MbrDecoder(lattice, order)
+    chosen = decoder.decode(parameters)
     assert -chosen.cost == pytest.approx(max(gains.values()), rel=1e-6, abs=1e-6)
     assert gains[chosen.tokens] == pytest.approx(max(gains.values()), rel=1e-6, abs=1e-6)
-    assert MbrDecoder(lattice).decode(parameters, posteriors).cost == pytest.approx(chosen.cost, rel=1e-6, abs=1e-6)
-    listed = {h.tokens: -h.cost for h in MbrDecoder(lattice).to_lattice(parameters).strings()}
+    assert MbrDecoder(lattice, order).decode(parameters, posteriors).cost == pytest.approx(
+        chosen.cost, rel=1e-6, abs=1e-6
+    )
+    assert MbrDecoder(lattice, 9).decode(parameters) == chosen  # made ready for more than is asked for
+    listed = {h.tokens: -h.cost for h in decoder.to_lattice(parameters).strings()}
     assert listed == pytest.approx(gains, rel=1e-6, abs=1e-6)
 
 
@@ -86,15 +94,16 @@ def test_all_strings_of_a_network_are_searched(
     lattice = Lattice.from_arrays(WORDS, 0, source, word, target, cost, [len(network)], [0.0])
     paths = cheapest([(tuple(w for w, _ in path), sum(c for _, c in path)) for path in product(*network)])
     weights = [math.exp(-parameters.scale * cost) for _, cost in paths]
-    posteriors = string_posteriors([tokens for tokens, _ in paths], weights)
+    posteriors = string_posteriors([tokens for tokens, _ in paths], weights, parameters.max_order)
     gains = [
         gain_of(tokens, posteriors, parameters) - parameters.first_pass / parameters.tokens * cost
         for tokens, cost in paths
     ]
-    chosen = MbrDecoder(lattice).decode(parameters)
+    decoder = MbrDecoder(lattice, parameters.max_order)
+    chosen = decoder.decode(parameters)
     assert -chosen.cost == pytest.approx(max(gains), rel=1e-6, abs=1e-6)
     assert gain_of(chosen.tokens, posteriors, parameters) == pytest.approx(max(gains), abs=1e-3)
-    best = MbrDecoder(lattice).to_lattice(parameters).best()
+    best = decoder.to_lattice(parameters).best()
     assert best.tokens == chosen.tokens
     assert best.cost == pytest.approx(chosen.cost, abs=1e-9)
 
@@ -106,12 +115,13 @@ def test_evidence_of_others_is_mixed_in(
     others: list[tuple[tuple[str, ...], float]],
     parameters: MbrParameters,
 ) -> None:
-    lattice, mt = make(strings), string_posteriors([(*tokens, "z") for tokens, _ in others])
-    decoder = MbrDecoder(lattice)
-    own = ngram_posteriors(lattice, scale=parameters.scale)
+    order = parameters.max_order
+    lattice, mt = make(strings), string_posteriors([(*tokens, "z") for tokens, _ in others], order=order)
+    decoder = MbrDecoder(lattice, order)
+    own = ngram_posteriors(lattice, order=order, scale=parameters.scale)
     chosen = decoder.decode(parameters, mt=mt)
     assert chosen.cost == pytest.approx(
-        MbrDecoder(lattice).decode(parameters, own.mix(mt, parameters.alpha)).cost, rel=1e-6, abs=1e-6
+        MbrDecoder(lattice, order).decode(parameters, own.mix(mt, parameters.alpha)).cost, rel=1e-6, abs=1e-6
     )
     if parameters.alpha == 1.0:
         assert chosen == decoder.decode(parameters)
@@ -158,6 +168,8 @@ def test_word_penalty_makes_strings_shorter() -> None:
 def test_thetas() -> None:
     thetas = MbrParameters(precision=0.8, ratio=0.5, tokens=10).thetas
     assert thetas == pytest.approx((-0.1, 1 / 32, 1 / 16, 1 / 8, 1 / 4))
+    others = MbrParameters(precision=0.8, ratio=0.5, tokens=10, min_order=2, max_order=6).thetas
+    assert others == pytest.approx((-0.1, 0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1))
 
 
 @pytest.mark.parametrize(
@@ -171,18 +183,23 @@ def test_thetas() -> None:
         {"prune": math.nan},
         {"word_penalty": math.nan},
         {"first_pass": -1.0},
+        {"min_order": 0},
+        {"min_order": 5},
+        {"max_order": 10},
     ],
 )
-def test_bad_parameters_are_named(changes: dict[str, float]) -> None:
-    with pytest.raises(InputError, match=f"{next(iter(changes))} = "):
+def test_bad_parameters_are_named(changes: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(changes))} = {next(iter(changes.values()))}"):
         MbrParameters(**changes)
 
 
 def test_empty_lattices_and_wrong_orders() -> None:
     with pytest.raises(InputError, match="empty"):
         MbrDecoder(make([]))
-    with pytest.raises(InputError, match="1 to 4"):
-        MbrDecoder(make([(("a",), 0.0)]), order=5)
+    with pytest.raises(InputError, match="1 to 9 are allowed"):
+        MbrDecoder(make([(("a",), 0.0)]), order=10)
+    with pytest.raises(InputError, match="max_order = 5 for a lattice made ready for 4"):
+        MbrDecoder(make([(("a",), 0.0)])).decode(MbrParameters(max_order=5))
     assert MbrDecoder(make([((), 0.5)])).decode(MbrParameters()).tokens == ()
 
 

@@ -157,7 +157,11 @@ def test_a_pipeline_runs_it_alone_and_with_mt_where_there_is_mt(tmp_path: Path) 
 def test_settings_have_every_parameter_and_tell_evidence_apart(tmp_path: Path) -> None:
     source, mt = items(["a b"]), outputs(tmp_path / "mt.jsonl")
     ready = [ReadyMbr(source, MbrParameters(prune=math.inf), each) for each in (None, mt)]
-    assert set(ready[0].settings["parameters"]) == {field.name for field in fields(MbrParameters)}
+    names = {field.name for field in fields(MbrParameters)}
+    assert set(ready[0].settings["parameters"]) == names - {"min_order", "max_order"}
+    orders = ReadyMbr(source, MbrParameters(max_order=5), None).settings["parameters"]
+    assert set(orders) == names
+    assert (orders["min_order"], orders["max_order"]) == (1, 5)
     assert json.loads(json.dumps(ready[0].settings, allow_nan=False))["parameters"]["prune"] is None
     before = ready[1].settings
     (tmp_path / "mt.jsonl").write_text(json.dumps({"id": "x", "outputs": {"A": "b a"}}) + "\n")
@@ -199,6 +203,34 @@ def test_tuning_gives_the_best_of_all_combinations(development: Development, wit
     assert (
         tuned.words == f"BLEU {first:.2f} with the default parameters, {tuned.bleu:.2f} with the best of {len(scores)}"
     )
+
+
+def test_orders_stay_as_they_were_set_and_go_with_what_is_tuned(development: Development) -> None:
+    tuning = MbrTuning(scale=[0.1, 4.0], ratio=[0.5], prune=[5.0], min_order=2, max_order=6)
+    assert {(each.min_order, each.max_order) for each in tuning.grid()} == {(2, 6)}
+    tuned = tuning.tune(development)
+    assert list(tuned.values) == ["scale", "precision", "ratio", "prune", "min_order", "max_order"]
+    stage = tuning.stage(tuned.values, development.place)
+    assert isinstance(stage, MbrStage)
+    assert (stage.scale, stage.min_order, stage.max_order) == (tuned.values["scale"], 2, 6)
+    with pytest.raises(InputError, match="max_order = 10"):
+        MbrTuning(max_order=10)
+
+
+def test_longer_ngrams_of_lattice_and_evidence_count(tmp_path: Path) -> None:
+    """The string that the evidence is has the gain of all its n-grams, those of 5 to 7 words too."""
+    (tmp_path / "mt.txt").write_text("a b c d\nb c d a b c d\n")
+    mt = EvidenceFiles((str(tmp_path / "mt.txt"),), SPLIT, format="text")
+    source = items(["a b c d", "d c b a"], ["b c d a b c d", "d c b a d c b"])
+    for order in (4, 5, 7):
+        posteriors = evidence_of(source, MbrParameters(max_order=order), mt)(1)
+        assert posteriors is not None
+        assert max(map(len, posteriors)) == order
+        ready = ReadyMbr(source, MbrParameters(max_order=order, alpha=0.0), mt)
+        found = list(mbr_best(ready, source))
+        assert found[1] is not None
+        gain = sum((8 - n) / (4 * 10 * 0.74 * 0.62 ** (n - 1)) for n in range(1, order + 1))
+        assert -found[1].cost == pytest.approx(gain - 0.7, abs=1e-5)
 
 
 def test_a_grid_needs_values_that_are_allowed() -> None:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from gyro.errors import InputError, ResourceError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from rescoring import ngram_paths
+from rescoring.lattice_posterior import ngram_posteriors
 from rescoring.ngram_paths import ArcArrays, NgramGraph, best_path, expand, lattice_arrays, pack, unpack
-from rescoring.posterior import ngram_posteriors
 from tests.rescoring.paths import WORDS, lattices
 
 orders = st.integers(1, 4)
@@ -151,7 +151,7 @@ def test_order_and_size_have_limits(monkeypatch: pytest.MonkeyPatch) -> None:
         expand(lattice_arrays(lattice), 4)
 
 
-@pytest.mark.parametrize("order", [2, 4, 5])
+@pytest.mark.parametrize("order", [2, 4, 5, 7, 9])
 def test_the_error_names_the_most_words_that_are_allowed(order: int) -> None:
     most = next(n for n in range(int(2 ** (63 / order)) + 2, 0, -1) if (n + 1) ** order < 2**63)
     enough: Any = range(most)  # for order 2 no tuple is that long

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gyro.errors import InputError
+from gyro.lattice.file_format import LatticeFormat
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.batch import run_batch
 from gyro.run.outcome import Ordering, Outcome
@@ -98,6 +99,25 @@ def test_one_file_and_its_marks(tmp_path: Path) -> None:
     source = open_lattices(tmp_path / "some.fst.gz")
     assert strings(source) == {"some": {("a", "b"): 0.5}}
     assert source.words() == {"a", "b"}
+
+
+def test_how_files_are_read_is_part_of_the_signature(tmp_path: Path) -> None:
+    lattice = Lattice.from_strings(("1", "2", "7"), [Hypothesis(("1", "7", "2"), 0.5)])
+    lattice.write(tmp_path / "1.fst", {"1": 1, "2": 2, "7": 7}, symbols=False)
+    (tmp_path / "map").write_text("dog 7\n")
+    formats = {
+        ("1", "7", "2"): LatticeFormat(),
+        ("7",): LatticeFormat(marks=(1, 2)),
+        ("dog",): LatticeFormat(epsilon=(1, 2), wordmap=str(tmp_path / "map")),
+    }
+    signatures = set()
+    for place in (tmp_path, tmp_path / "1.fst"):
+        for tokens, format in formats.items():
+            source = open_lattices(place, format=format)
+            assert strings(source) == {"1": {tokens: 0.5}}
+            assert source.words() == set(tokens)
+            signatures.add((place, source.signature))
+    assert len(signatures) == 6
 
 
 @pytest.mark.parametrize("name", ["list.txt", "list.nbest", "list.txt.gz"])

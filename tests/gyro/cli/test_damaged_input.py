@@ -16,8 +16,8 @@ SEED, CASES = 11, 160
 # Those that are read by much the same code share a process.
 GROUPS = {
     "runs": [name for name in KINDS if name.startswith(("run/", "halfway/"))],
-    "text": [name for name in KINDS if name.startswith(("text", "trees", "config", "moses", "mt"))],
-    "lattices": ["plain.fst", "packed.fst.gz"],
+    "text": [name for name in KINDS if name.startswith(("text", "trees", "config", "moses", "mt", "list", "post"))],
+    "lattices": ["plain.fst", "packed.fst.gz", "tuples.fst", "pairs.fst", "words.map"],
     "indexes": [name for name in KINDS if name.startswith(("index/", "header/"))],
     "neural": [name for name in KINDS if name.startswith("neural/")],
     "models": [name for name in KINDS if name.startswith(("bare", "known", "small", "best-first", "tagger"))],

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from gyro.cli.lattice_options import LATTICES, add_batch_arguments, batch_options, open_source
+from gyro.cli.lattice_options import LATTICES, add_batch_arguments, add_lattice_arguments, batch_options, open_source
+from gyro.cli.parser import CommandParser
 from gyro.errors import InputError
+from gyro.lattice.file_format import OWN_FORMAT, LatticeFormat
 from gyro.lattice.lattice import Hypothesis
 from tests.gyro.lattice.samples import small_lattice
 
@@ -74,3 +76,34 @@ def test_batch_options_are_what_the_words_say(words: list[str], options: dict[st
     default = {"jobs": 1, "nbest": 100, "time_limit": None, "memory_limit": None}
     assert batch_options(parser.parse_args(words)) == {**default, "overwrite": False, "retry_failed": False, **options}
     assert "how many strings (default 100)" in parser.format_help()
+
+
+@pytest.mark.parametrize(
+    ("words", "format"),
+    [
+        ([], OWN_FORMAT),
+        (["--marks", "1", "2", "--epsilon", "9", "-1"], LatticeFormat(marks=(1, 2), epsilon=(9, -1))),
+        (["--scales", "1", "-0.5"], LatticeFormat(scales=(1.0, -0.5))),
+        (["--scales=-1,0.5,2"], LatticeFormat(scales=(-1.0, 0.5, 2.0))),
+        (["--project", "input"], LatticeFormat(project="input")),
+        (["--wordmap", "a", "--unknown", "b"], LatticeFormat(wordmap="a", unknown="b")),
+    ],
+)
+def test_how_lattices_are_read_is_what_the_words_say(words: list[str], format: LatticeFormat) -> None:
+    parser = CommandParser()
+    add_lattice_arguments(parser)
+    add_lattice_arguments(parser, "mt-", " (evidence)")
+    found = parser.parse_args(words)
+    assert LatticeFormat.from_arguments(found) == LatticeFormat.of_evidence(found) == format
+    evidence = parser.parse_args([word.replace("--", "--mt-", 1) for word in words])
+    assert LatticeFormat.from_arguments(evidence) == OWN_FORMAT
+    assert LatticeFormat.of_evidence(evidence) == format
+
+
+@pytest.mark.parametrize("words", [["--scales", "x"], ["--scales", "1,2x"], ["--epsilon"], ["--project", "both"]])
+def test_words_that_say_nothing(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    parser = CommandParser()
+    add_lattice_arguments(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args(words)
+    assert f"argument {words[0]}: " in capsys.readouterr().err

@@ -30,11 +30,26 @@ def test_mbr_with_what_mt_systems_say(
     ("words", "message"),
     [
         (["{ordered}/first", "--scale", "-1"], "scale = -1"),
+        (["{ordered}/first", "--max-order", "10"], "max_order = 10; 1 to 9 are allowed"),
         (["{ordered}/first", "--mt", "{ordered}/bags.jsonl"], "bags.jsonl:1"),
     ],
 )
 def test_mistakes(refused: Callable[[list[str], str], None], words: list[str], message: str) -> None:
     refused(["mbr", *words], message)
+
+
+def test_orders_change_the_gains(ordered: Path, tmp_path: Path) -> None:
+    """The default orders are 1 to 4; other ones give other costs and stand in the settings."""
+    first, best = str(ordered / "first"), {}
+    for name, orders in {"none": [], "1-4": ["1", "4"], "2-3": ["2", "3"], "1-6": ["1", "6"]}.items():
+        options = ["--min-order", orders[0], "--max-order", orders[1]] if orders else []
+        assert main(["mbr", first, "-o", str(tmp_path / name), *options]) == 0
+        best[name] = [entry.cost for entry in read_moses(tmp_path / name / "nbest.txt") if entry.rank == 1]
+    assert best["none"] == best["1-4"]
+    assert (tmp_path / "none" / "run.json").read_bytes() == (tmp_path / "1-4" / "run.json").read_bytes()
+    assert all(a > b for a, b in zip(best["2-3"], best["1-4"], strict=True))
+    assert all(a >= b for a, b in zip(best["1-4"], best["1-6"], strict=True))
+    assert best["1-4"] != best["1-6"]
 
 
 def write_bare(path: Path, *strings: tuple[str, float]) -> None:
@@ -60,6 +75,21 @@ def test_bare_labels_that_are_sentence_marks_are_left_out(tmp_path: Path, capsys
     assert main(words) == 0
     assert main([*words, "--marks", "1", "2"]) == 0
     assert capsys.readouterr() == ("1 8 7 2\n8 7\n", "")
+
+
+def test_the_evidence_may_be_read_in_another_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Hypotheses with bare labels, evidence between marks and with labels of its own."""
+    lattices, evidence = tmp_path / "lattices", tmp_path / "evidence"
+    for folder in (lattices, evidence):
+        folder.mkdir()
+    write_bare(lattices / "1.fst", ("7 8", 0.0), ("8 7", 0.5))
+    write_bare(evidence / "1.fst", ("1 4 3 2", 0.0))
+    (tmp_path / "map").write_text("a 7\nb 8\n")
+    (tmp_path / "mt-map").write_text("3 a\n4 b\n")
+    words = ["mbr", str(lattices), "--mt", str(evidence), "--mt-format", "lattices", "--alpha", "0"]
+    words += ["--wordmap", str(tmp_path / "map")]
+    assert main([*words, "--mt-wordmap", str(tmp_path / "mt-map"), "--mt-marks", "1", "2"]) == 0
+    assert capsys.readouterr() == ("b a\n", "")
 
 
 def test_evidence_that_shares_no_word_with_the_lattices_is_a_warning(

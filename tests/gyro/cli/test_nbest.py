@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gyro.cli import main
-from gyro.lattice.nbest import read_jsonl, read_moses
+from gyro.lattice.nbest import read_jsonl, read_moses, read_tsv
 
 
 def test_lists_are_the_heads_of_the_runs_own(ordered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,6 +24,11 @@ def test_lists_are_the_heads_of_the_runs_own(ordered: Path, tmp_path: Path, caps
     (tmp_path / "list.txt").write_text("".join(line + "\n" for line in lines))
     pairs = zip(read_jsonl(tmp_path / "list.jsonl"), read_moses(tmp_path / "list.txt"), strict=True)
     assert all((one.tokens, one.cost, one.rank) == (other.tokens, other.cost, other.rank) for one, other in pairs)
+    assert main(["nbest", str(run), "-n", "3", "--format", "tsv", "-o", str(tmp_path / "list.tsv")]) == 0
+    pairs = zip(read_tsv(tmp_path / "list.tsv"), read_moses(tmp_path / "list.txt"), strict=True)
+    assert all(
+        (one.sentence, one.tokens, one.cost) == (other.sentence, other.tokens, other.cost) for one, other in pairs
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gyro.cli import main
+from tests.gyro.lattice.samples import small_lattice
 
 
 def test_an_oracle_is_better_than_the_best_strings(
@@ -22,6 +23,15 @@ def test_an_oracle_is_better_than_the_best_strings(
     chosen.rename(tmp_path / "run" / "best.txt")
     references.rename(tmp_path / "run" / "references.txt")
     assert bleu(tmp_path / "run") > bleu(ordered / "first")
+
+
+def test_lattices_of_another_tool(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small_lattice().write(tmp_path / "1.fst", {"a": 5, "b": 6, "c": 7}, symbols=False)
+    (tmp_path / "map").write_text("the 5\ndog 6\nbarks 7\n")
+    (tmp_path / "references.txt").write_text("dog the\n")
+    words = ["oracle", str(tmp_path / "1.fst"), str(tmp_path / "references.txt"), "-o", str(tmp_path / "out")]
+    assert main([*words, "--wordmap", str(tmp_path / "map")]) == 0
+    assert (tmp_path / "out").read_text() == "dog the\n"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gyro.errors import InputError
-from gyro.lattice import lattice as lattice_module
+from gyro.lattice import lattice_file
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.lattice import Hypothesis, Lattice, Transducer
 from gyro.lattice.openfst_format import FstArrays, encode_vector
@@ -66,10 +66,10 @@ def test_determinised_has_the_same_strings_and_one_path_for_each(
 ) -> None:
     lattice, strings = case
     result = lattice.determinised()
-    # OpenFst adds and takes off costs in single precision, which may change the last bit of a sum.
+    # OpenFst rounds what it puts off to a later word to DETERMINISE_DELTA, at each word.
     found = {hypothesis.tokens: hypothesis.cost for hypothesis in result.strings()}
     assert len(found) == len(result.strings())
-    assert found == pytest.approx(strings, rel=1e-6)
+    assert found == pytest.approx(strings, rel=1e-6, abs=1e-4)
     source, word, *_ = result.to_arrays()
     assert len(set(zip(source.tolist(), word.tolist(), strict=True))) == result.num_arcs
 
@@ -83,7 +83,8 @@ def test_prune_keeps_all_within_beta_of_the_best(
     limit = min(strings.values(), default=0.0) + beta
     kept = {h.tokens: h.cost for h in lattice.determinised().prune(beta).strings()}
     assert {tokens for tokens, cost in strings.items() if cost <= limit} <= set(kept) <= set(strings)
-    assert all(kept[tokens] == strings[tokens] for tokens in kept)
+    # Not to the last bit: see the test of determinised().
+    assert kept == pytest.approx({tokens: strings[tokens] for tokens in kept}, rel=1e-6, abs=1e-4)
 
 
 @given(lattices(), lattices())
@@ -310,7 +311,7 @@ def test_a_cycle_of_epsilons_is_refused_before_it_is_followed(cost: float, tmp_p
 
 
 def test_a_packed_lattice_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lattice_module, "LARGEST_FILE", 1 << 20)
+    monkeypatch.setattr(lattice_file, "LARGEST_FILE", 1 << 20)
     (tmp_path / "a.fst.gz").write_bytes(gzip.compress(bytes(1 << 24)))
     with pytest.raises(InputError, match=r"a\.fst\.gz: found a lattice of more than 1 MB"):
         Lattice.read(tmp_path / "a.fst.gz")

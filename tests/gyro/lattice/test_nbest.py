@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import io
 import tempfile
 from pathlib import Path
@@ -10,7 +11,17 @@ from hypothesis import strategies as st
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis
-from gyro.lattice.nbest import NbestEntry, cost_feature, entries, read_jsonl, read_moses, write_jsonl, write_moses
+from gyro.lattice.nbest import (
+    NbestEntry,
+    cost_feature,
+    entries,
+    read_jsonl,
+    read_moses,
+    read_tsv,
+    write_jsonl,
+    write_moses,
+    write_tsv,
+)
 
 LISTS = [
     *entries(0, "a", [Hypothesis(("the", "dog"), 12.34), Hypothesis(("dog", "the"), 13.0)]),
@@ -89,6 +100,51 @@ def test_both_formats_read_back_exactly(
             assert list(read(path)) == written
 
 
+@given(st.lists(st.lists(st.tuples(tokens, numbers), max_size=4), max_size=4))
+def test_text_and_cost_read_back_exactly(lists: list[list[tuple[tuple[str, ...], float]]]) -> None:
+    """Sentences without entries, first, last and between, keep the numbers of the others."""
+    written = [
+        [NbestEntry(sentence, words, cost, {}, rank, str(sentence + 1)) for rank, (words, cost) in enumerate(items, 1)]
+        for sentence, items in enumerate(lists)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "list.tsv"
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            for items in written:
+                write_tsv(file, items)
+        assert path.read_text(encoding="utf-8").split("\n").count("") == len(lists) + 1
+        assert list(read_tsv(path)) == [entry for items in written for entry in items]
+
+
+def test_text_and_cost_of_other_tools(tmp_path: Path) -> None:
+    """A blank before the tab, as HiFST's printstrings has it, a gzipped file, no empty line at the end."""
+    with gzip.open(tmp_path / "list.tsv.gz", "wt") as file:
+        file.write("the dog \t12.5\n\t-1e-3\n\n\na|b\t3\r\n")
+    assert list(read_tsv(tmp_path / "list.tsv.gz")) == [
+        NbestEntry(0, ("the", "dog"), 12.5, {}, 1, "1"),
+        NbestEntry(0, (), -0.001, {}, 2, "1"),
+        NbestEntry(2, ("a|b",), 3.0, {}, 1, "3"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a b", "found 'a b' without a tab; text, a tab and a cost are needed"),
+        ("a b\t", "found ''; a finite number is allowed"),
+        ("a\t1\tb", "found 'b'; a finite number is allowed"),
+        ("a\tinf", "found 'inf'; a finite number is allowed"),
+        (" ", "found ' ' without a tab"),
+    ],
+)
+def test_damaged_lines_of_text_and_cost(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "list.tsv"
+    path.write_text(f"a\t1\n{line}\n")
+    with pytest.raises(InputError, match=message) as caught:
+        list(read_tsv(path))
+    assert str(caught.value).startswith(f"{path}:2: ")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -144,6 +200,9 @@ def test_damaged_json_lines(tmp_path: Path, line: str, message: str) -> None:
 def test_what_cannot_be_read_back_is_not_written(entry: NbestEntry, message: str) -> None:
     with pytest.raises(InputError, match=message):
         write_moses(io.StringIO(), [entry])
+    if not entry.features:
+        with pytest.raises(InputError, match=message):
+            write_tsv(io.StringIO(), [entry])
 
 
 @pytest.mark.parametrize("digits", [12, 400, 5000])

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
-from gyro.lattice.openfst_format import ARC, STATE, FstArrays, decode_const, decode_file, encode_const, encode_vector
+from gyro.lattice.openfst_format import FstArrays, arc_layout, encode_const, encode_vector, state_layout
+from gyro.lattice.openfst_reader import decode_const, decode_file
 from tests.gyro.lattice.samples import run, small_lattice
 from tests.outside import needs_openfst_tools
 
@@ -79,7 +80,7 @@ def test_any_changed_byte_is_refused_or_read_but_never_crashes(tmp_path: Path) -
         (b"", "magic"),
         (b"a text file\n", "magic"),
         (struct.pack("<i", 2125659606) + b"\x07\x00\x00\x00compact\x08\x00\x00\x00standard" + b"\x00" * 40, "compact"),
-        (struct.pack("<i", 2125659606) + b"\x06\x00\x00\x00vector\x03\x00\x00\x00log" + b"\x00" * 40, "log"),
+        (struct.pack("<i", 2125659606) + b"\x06\x00\x00\x00vector\x04\x00\x00\x00real" + b"\x00" * 40, "real"),
     ],
 )
 def test_foreign_files_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
@@ -145,12 +146,14 @@ def test_arrays_survive_both_formats(fst: FstArrays) -> None:
     symbols = {0: "<eps>", 2: "ä", 70_000: "|||"}
     data = encode_vector(fst, symbols)
     assert data == one_by_one(fst, symbols)
-    found, table = decode_file(data, "x.fst")
-    same(found, fst)
-    assert table == symbols
+    found = decode_file(data, "x.fst")
+    same(found.arrays, fst)
+    assert (found.input_symbols, found.output_symbols) == (symbols, symbols)
     same(decode_const(encode_const(fst)), fst)
-    same(decode_file(encode_const(fst), "x.fst")[0], fst)
-    assert decode_file(encode_const(fst), "x.fst")[1] is None
+    for bare in (encode_const(fst), encode_vector(fst, None), encode_vector(fst, None, "tropical_LT_tropical")):
+        found = decode_file(bare, "x.fst")
+        same(found.arrays, fst)
+        assert (found.input_symbols, found.output_symbols) == (None, None)
 
 
 @given(fsts(), st.randoms(use_true_random=False))
@@ -192,9 +195,10 @@ def test_whatever_openfst_writes_is_decoded(tmp_path: Path, kind: str, aligned: 
     text.write_text("".join(f"{line}\n" for line in sorted(PRINTED)))
     options = [option for side in kept for option in (f"--{side}symbols={tmp_path / side}", f"--keep_{side}symbols")]
     run("fstcompile", f"--fst_type={kind}", f"--fst_align={str(aligned).lower()}", *options, str(text), str(out))
-    found, symbols = decode_file(out.read_bytes(), out)
-    same(found.with_arcs(np.lexsort((found.output, found.input, found.source))), EXAMPLE)
-    assert symbols == (tables[kept[-1]] if kept else None)
+    file = decode_file(out.read_bytes(), out)
+    same(file.arrays.with_arcs(np.lexsort((file.arrays.output, file.arrays.input, file.arrays.source))), EXAMPLE)
+    assert file.input_symbols == (tables["i"] if "i" in kept else None)
+    assert file.output_symbols == (tables["o"] if "o" in kept else None)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +209,6 @@ def test_whatever_openfst_writes_is_decoded(tmp_path: Path, kind: str, aligned: 
         ("start", None, -1, "3 states and no start state"),
         ("target", 0, 3, "an arc to a state that is not one of the 3"),
         ("target", 4, -1, "an arc to a state that is not one of the 3"),
-        ("input", 1, -1, "a negative label"),
-        ("output", 2, -7, "a negative label"),
         ("cost", 3, np.nan, "a cost that is not a number"),
         ("cost", 3, -np.inf, "a cost that is not a number"),
         ("final", 1, np.nan, "a cost that is not a number"),
@@ -228,9 +230,10 @@ def test_numbers_that_openfst_would_follow_are_refused(
 
 def test_a_const_file_whose_states_do_not_add_up_is_refused() -> None:
     whole = encode_const(EXAMPLE)
-    states_at = len(whole) - 5 * ARC.itemsize - 3 * STATE.itemsize
+    state = state_layout()
+    states_at = len(whole) - 5 * arc_layout().itemsize - 3 * state.itemsize
     for field, add in (("arcs", 1), ("first", 1)):
-        states = np.frombuffer(whole, STATE, 3, states_at).copy()
+        states = np.frombuffer(whole, state, 3, states_at).copy()
         states[field][1] += add
         data = whole[:states_at] + states.tobytes() + whole[states_at + states.nbytes :]
         with pytest.raises(InputError, match="do not add up to the 5 of the header"):

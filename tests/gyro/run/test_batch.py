@@ -17,7 +17,7 @@ import pytest
 
 from gyro.errors import GyroError, InputError
 from gyro.lattice.lattice import Hypothesis
-from gyro.lattice.nbest import read_jsonl, read_moses
+from gyro.lattice.nbest import read_jsonl, read_moses, read_tsv
 from gyro.run.batch import Summary, run_batch, write_nbest
 from gyro.run.folder import open_run
 from gyro.run.journal import Journal
@@ -265,6 +265,23 @@ def test_write_nbest_of_a_finished_run(finished: Path, format: str, jobs: int) -
     write_nbest(open_run(finished), 5, format, file, jobs=jobs)
     name = {"moses": "nbest.txt", "jsonl": "nbest.jsonl"}[format]
     assert file.getvalue() == (finished / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("n", [2, 9])
+def test_text_and_cost_of_a_finished_run(finished: Path, tmp_path: Path, n: int) -> None:
+    """Bags that failed are empty lines, so that the others keep their numbers."""
+    outcomes = open_run(finished).outcomes
+    assert not all(outcome.ok for outcome in outcomes)
+    moses, tsv = tmp_path / "list.txt", tmp_path / "list.tsv"
+    for path, format in ((moses, "moses"), (tsv, "tsv")):
+        with path.open("w", encoding="utf-8") as file:
+            write_nbest(open_run(finished), n, format, file)
+    facts = [
+        [(e.sentence, e.tokens, e.cost, e.rank, e.id) for e in entries]
+        for entries in (read_moses(moses), read_tsv(tsv))
+    ]
+    assert facts[0] == facts[1]
+    assert tsv.read_text(encoding="utf-8").split("\n").count("") == len(outcomes) + 1
 
 
 def test_lists_longer_than_the_runs_own_are_made_of_the_lattices(finished: Path, tmp_path: Path) -> None:
