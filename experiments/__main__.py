@@ -21,6 +21,11 @@ from experiments.syntax_description import KIND as SYNTAX
 from experiments.syntax_description import load_syntax
 from experiments.syntax_estimate import make_syntax_estimate
 from experiments.syntax_results import write_syntax_results
+from experiments.text_size import TextSizeLaboratory
+from experiments.text_size_description import KIND as TEXT_SIZE
+from experiments.text_size_description import load_text_size
+from experiments.text_size_estimate import make_text_size_estimate
+from experiments.text_size_results import write_text_size_results
 from gyro.errors import InputError, exit_code
 
 DESCRIPTIONS = Path(__file__).parent
@@ -64,8 +69,25 @@ def syntax_work(path: Path, folder: Path, sample: int | None, jobs: int) -> Work
     )
 
 
+def text_size_work(path: Path, folder: Path, sample: int | None, jobs: int) -> Work:
+    """The same bags with more and more text."""
+    experiment = load_text_size(path)
+    laboratory = TextSizeLaboratory(experiment, folder, sample=sample, jobs=jobs)
+    return Work(
+        experiment.title,
+        experiment.data if experiment.is_absent() else "",
+        laboratory.check,
+        lambda: make_text_size_estimate(laboratory),
+        lambda: write_text_size_results(laboratory),
+    )
+
+
 # What the key `kind` of a TOML file says → how such an experiment is run.
-KINDS: dict[str, Callable[[Path, Path, int | None, int], Work]] = {"": ordering_work, SYNTAX: syntax_work}
+KINDS: dict[str, Callable[[Path, Path, int | None, int], Work]] = {
+    "": ordering_work,
+    SYNTAX: syntax_work,
+    TEXT_SIZE: text_size_work,
+}
 
 
 def run(work: Work) -> None:

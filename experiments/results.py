@@ -16,7 +16,7 @@ import numpy as np
 from experiments.laboratory import Laboratory
 from experiments.markdown import markdown_table
 from experiments.neural_lists import length_table, lists_of, weight_table
-from experiments.search_error import search_errors
+from experiments.search_error import errors_by_size, search_errors
 from experiments.stage_results import cut_systems, gains_table, reference_table, seconds_table
 from gyro.errors import InputError
 from gyro.files import write_text
@@ -81,13 +81,9 @@ def make_markdown(laboratory: Laboratory, sets: Sets) -> str:
         parts += ["### By size: peak memory of a bag, MB", _spent_by_size(searches, _peak_memory)]
         parts += ["### By size: phrases of a bag, mean", _spent_by_size(searches, _mean_phrases)]
         parts += ["### Which rules gave the order, bags", _rungs(searches)]
-        if errors := search_errors(searches):
-            head = ["system", "optimum found", "dearer", "other rules"]
-            rows = [[each.name, *map(str, each[1:])] for each in errors]
-            parts += [
-                "### Beside the optimum that the exact search proves, bags and pieces of cut bags",
-                markdown_table(head, rows),
-            ]
+        if search_errors(searches):
+            parts += ["### Beside the optimum that the exact search proves, bags and pieces", _errors(searches)]
+            parts += ["### By size: dearer than the optimum, of all that were compared", _errors_by_size(searches)]
     parts += ["## Tuned on the development set", _tuned(laboratory)]
     parts += ["## How it was made", _versions(sets), f"```toml\n{experiment.source.strip()}\n```"]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -190,6 +186,23 @@ def _by_size(group: Group, cell: Callable[[SizeClass], str]) -> str:
         for name, evaluation in evaluations.items()
     ]
     return markdown_table(["tokens", *classes], [["bags", *(str(counts[size]) for size in classes)], *rows])
+
+
+def _errors(members: Sequence[Member]) -> str:
+    rows = [[each.name, *map(str, each[1:])] for each in search_errors(members)]
+    return markdown_table(["system", "optimum found", "dearer", "other rules"], rows)
+
+
+def _errors_by_size(members: Sequence[Member]) -> str:
+    """Of the bags that both searches ordered by the same rules."""
+    found = errors_by_size(members)
+    classes = class_order({size for sizes in found.values() for size in sizes})
+    cells = {
+        name: {size: f"{e.dearer} of {e.best + e.dearer}" for size, e in sizes.items()} for name, sizes in found.items()
+    }
+    return markdown_table(
+        ["tokens", *classes], [[name, *(row.get(size, "") for size in classes)] for name, row in cells.items()]
+    )
 
 
 def _spent_by_size(members: Sequence[Member], cell: Callable[[Sequence[Entry]], str]) -> str:

@@ -1,7 +1,8 @@
 """How often a search without a proof finds what the exact search proves to be the best.
 
-search_errors  for each run of another algorithm with the same rules and model: how many of its bags have the best cost
-Errors         the counts of one run
+search_errors   for each run of another algorithm with the same rules and model: how many of its bags have the best cost
+errors_by_size  the same by the size of bags
+Errors          the counts of one run, of all bags or of those of one size
 
 A bag that was cut is compared piece by piece, because each piece was searched by itself. Where the other algorithm came
 down to other fallback rules, its strings are of another language, and the costs tell nothing.
@@ -12,13 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from gyro.report.data import Member
-from gyro.run.outcome import PRUNED_LESS, RULES, Search
+from gyro.run.outcome import PRUNED_LESS, RULES, TWO_GRAM_PRUNED_LESS, TWO_GRAM_RULES, Search
+from gyro.score.evaluation import SIZES, size_classes
 
 # Costs are written with four decimals, and summed up in single precision by OpenFst.
 TOLERANCE = 2e-3
 _EXACT = "exact"
-_SAME = ("index", "model", "rules", "phrase_cost", "max_tokens")
+_SAME = ("index", "model", "rules", "overlap", "phrase_cost", "max_tokens")
 
 
 class Errors(NamedTuple):
@@ -32,29 +36,50 @@ class Errors(NamedTuple):
 
 def search_errors(members: Sequence[Member]) -> list[Errors]:
     """One line for each run that can be compared; its bags may be some of those of the exact search."""
+    return [_errors(member.name, [kind for _, kind in found]) for member, found in _all_compared(members)]
+
+
+def errors_by_size(members: Sequence[Member]) -> dict[str, dict[str, Errors]]:
+    """For each run that can be compared, and each class of sizes (of bags, or of the pieces of cut ones)."""
+    return {
+        member.name: {
+            size: _errors(member.name, [kind for (_, kind), is_in in zip(found, which, strict=True) if is_in])
+            for size, which in size_classes(np.array([tokens for tokens, _ in found]), SIZES).items()
+        }
+        for member, found in _all_compared(members)
+    }
+
+
+def _errors(name: str, kinds: Sequence[str]) -> Errors:
+    return Errors(name, *(kinds.count(kind) for kind in Errors._fields[1:]))
+
+
+def _all_compared(members: Sequence[Member]) -> list[tuple[Member, list[tuple[int, str]]]]:
     exact = {_key(member): member for member in members if member.settings.get("algorithm") == _EXACT}
     others = [member for member in members if member.settings.get("algorithm") not in (_EXACT, None)]
-    return [_count(member, exact[_key(member)]) for member in others if _key(member) in exact]
+    return [(member, _compared(member, exact[_key(member)])) for member in others if _key(member) in exact]
 
 
 def _key(member: Member) -> tuple[object, ...]:
     return tuple(str(member.settings.get(name)) for name in _SAME)
 
 
-def _count(member: Member, exact: Member) -> Errors:
+def _compared(member: Member, exact: Member) -> list[tuple[int, str]]:
+    """The size and what became of each bag or piece whose optimum is proved."""
     proved = {entry.outcome.id: entry.outcome for entry in exact.entries}
-    counts = {"best": 0, "dearer": 0, "other_rules": 0}
+    found = []
     for outcome in (entry.outcome for entry in member.entries if entry.ok):
-        for found, best in zip(outcome.searches, proved[outcome.id].searches, strict=True):
-            if not best.proved or found.cost is None or best.cost is None:
+        for search, best in zip(outcome.searches, proved[outcome.id].searches, strict=True):
+            if not best.proved or search.cost is None or best.cost is None:
                 continue
-            if _rules(found) != _rules(best):
-                counts["other_rules"] += 1
+            if _rules(search) != _rules(best):
+                kind = "other_rules"
             else:
-                counts["best" if found.cost <= best.cost + TOLERANCE else "dearer"] += 1
-    return Errors(member.name, **counts)
+                kind = "best" if search.cost <= best.cost + TOLERANCE else "dearer"
+            found.append((best.tokens or 0, kind))
+    return found
 
 
 def _rules(search: Search) -> str | None:
     """The rules that an order was made by; those of a wider β are the ones that were asked for."""
-    return RULES if search.rung == PRUNED_LESS else search.rung
+    return {PRUNED_LESS: RULES, TWO_GRAM_PRUNED_LESS: TWO_GRAM_RULES}.get(str(search.rung), search.rung)

@@ -40,7 +40,7 @@ COMMANDS = {
     "nbest": "print the n best orders of every bag of a run",
     "best": "print the best order of every bag of a run",
     "convert": "write lattices for other tools: labels of a word map, sentence marks, numbered names",
-    "show": "draw a lattice as SVG or PNG",
+    "show": "draw a lattice, or a cell of the network of a bag, as SVG or PNG",
     "score": "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems",
     "verify": "find damage: compare models, indexes and runs with the checksums of their making",
     "report": "write one HTML page on runs: scores, figures, examples, configuration",

@@ -36,6 +36,7 @@ from gyro.run.outcome import (
 from gyro.search import rtn
 from gyro.search.constraint import check_constraints
 from gyro.search.exact import NBest, search, search_nbest
+from gyro.search.network import Network, OutOfSteps, RtnResult
 from gyro.search.settings import Settings
 from gyro.search.work import MILLION, Work
 from gyro.text.bag import Bag
@@ -44,6 +45,9 @@ from lm.model import LanguageModel
 
 # A bag that finds no parse is tried again with these multiples of β before the grammar is widened.
 _PRUNE_LESS = (2.0, 4.0)
+# The share of the steps that are left which a rung over the RTN gets when others can follow: as asked, or pruned less.
+RUNG_SHARE, WIDER_SHARE = 0.3, 0.1
+LARGEST_CHECKED = 24  # tokens of a bag of which it is told beforehand whether rules can cover it
 # A piece of a long sentence keeps at most so many arcs: what is far from its best order is not saved by the joints.
 _MOST_PIECE_ARCS = 20_000
 
@@ -161,16 +165,32 @@ class Generator:
 
     def _order_whole(self, bag: Bag, acceptor: WordAutomaton, allowance: Allowance) -> Searched:
         phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
-        attempt = self._search if self.settings.is_search else self._expand
-        tried = set()
-        for rung in self._rungs(bag, phrases):
-            if rung.beta > self.settings.beta and not self._grammar(bag, rung).has_parse():
-                continue
-            tried.add(rung.name)
-            found = attempt(bag, rung, acceptor, allowance)
+        rungs = [rung for rung in self._rungs(bag, phrases) if self._may_parse(bag, rung)]
+        for number, rung in enumerate(rungs, 1):
+            if self.settings.is_search:
+                found = self._search(bag, rung, acceptor, allowance)
+            else:
+                # Others can follow: one that is too much for its share of the steps is left.
+                is_last = number == len(rungs)
+                share = RUNG_SHARE if rung.beta == self.settings.beta else WIDER_SHARE
+                work = allowance.work.share(1.0 if is_last else share)
+                try:
+                    found = self._expand(bag, rung, acceptor, work)
+                except OutOfSteps as error:
+                    if is_last:
+                        steps = allowance.work.steps / MILLION
+                        raise OutOfSteps(f"more than {steps:.0f} million steps (--steps)") from error
+                    found = None
+                allowance.work.take(work.taken)
             if found is not None:
                 return Searched(found.lattice, found.search.model_copy(update={"phrases": len(phrases)}))
-        raise AssertionError(f"no rung gave an order for bag {bag.id!r}; tried {sorted(tried)}")
+        raise AssertionError(f"no rung gave an order for bag {bag.id!r}; tried {[rung.name for rung in rungs]}")
+
+    def _may_parse(self, bag: Bag, rung: Rung) -> bool:
+        """Whether the rules of a rung may cover the bag: quickly told of bags that are not large."""
+        if len(rung.phrases.grams[0]) == len(bag.words) or len(bag) > LARGEST_CHECKED:
+            return True
+        return self._grammar(bag, rung).has_parse()
 
     def _rungs(self, bag: Bag, phrases: PhraseSet) -> Iterator[Rung]:
         """The rules in force, then 2-gram rules too, both pruned less and less; then each word as a rule of its own."""
@@ -197,6 +217,8 @@ class Generator:
         phrases = find_phrases(self.index, bag, settings.rule_lengths[1])
         work = self._work()
         for rung in self._rungs(bag, phrases):
+            if not self._may_parse(bag, rung):
+                continue
             found = search_nbest(
                 self._automaton(bag, rung, acceptor),
                 bag.counts,
@@ -254,23 +276,33 @@ class Generator:
         )
         return Searched(lattice, facts)
 
-    def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, allowance: Allowance) -> Searched | None:
+    def network(self, bag: Bag) -> Network:
+        """The RTN of a bag by the first rules that cover it; that of `full` where the settings ask for no other."""
+        check_constraints(bag)
+        phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
+        rung = next(rung for rung in self._rungs(bag, phrases) if self._may_parse(bag, rung))
+        return self._run_rtn(bag, rung, self.model.acceptor(bag.words), self._work()).rtn
+
+    def _run_rtn(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, work: Work) -> RtnResult:
         settings = self.settings
-        algorithm = rtn.ALGORITHMS[settings.grammar][settings.algorithm]
-        result = algorithm(
+        algorithm = rtn.ALGORITHMS[settings.grammar]["full" if settings.is_search else settings.algorithm]
+        return algorithm(
             self._grammar(bag, rung),
             acceptor,
             inner=self.model.acceptor(bag.words, start=False) if settings.cell_start == "anywhere" else None,
             first_row=settings.first_row,
             beta=rung.beta,
-            work=allowance.work,
+            work=work,
         )
+
+    def _expand(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, work: Work) -> Searched | None:
+        result = self._run_rtn(bag, rung, acceptor, work)
         if result.lattice is None:
             return None
         facts = Search(
             rung=rung.name,
             # Full expansion looks at every string of the grammar, so its best is the grammar's best.
-            proved=settings.algorithm == "full",
+            proved=self.settings.algorithm == "full",
             tokens=len(bag),
             cost=round(result.lattice.best().cost, 4),
             arcs=result.lattice.num_arcs,

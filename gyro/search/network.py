@@ -5,6 +5,8 @@ Network      a recursive transition network (RTN): its cells, its rules, the acc
 RtnResult    the lattice, the network and the number of arcs that each row needed
 cell_lattice the acceptor of one cell out of its paths
 RtnWork      counts the work of an algorithm; one that has none left has no order to give
+OutOfSteps   what it raises then
+check_problem  refuse what no algorithm can work with
 """
 
 from __future__ import annotations
@@ -86,6 +88,10 @@ def cell_lattice(paths: Collection[Sequence[str]]) -> Lattice:
     return Lattice.from_arrays(symbols, 0, source, word, target, np.zeros(len(word)), [1], [0.0])
 
 
+class OutOfSteps(GyroError):
+    """An algorithm has used up its steps before it had an order."""
+
+
 class RtnWork:
     """Takes steps for arcs and rules, and stops the algorithm when there are none left."""
 
@@ -96,7 +102,7 @@ class RtnWork:
         work = self._work
         work.take(arcs * STEPS_PER_ARC)
         if not work.left:
-            raise GyroError(f"more than {work.steps / MILLION:.0f} million steps (--steps)")
+            raise OutOfSteps(f"more than {work.steps / MILLION:.0f} million steps (--steps)")
         if work.is_late():
             raise GyroError("no order within the time limit")
 

@@ -45,6 +45,12 @@ class Work:
         """The steps that are left, none when they were overdrawn."""
         return max(0, self.steps - self.taken)
 
+    def share(self, part: float) -> Work:
+        """A part of the steps that are left, under the same deadline; what it takes is to be taken here as well."""
+        shared = Work(self.left * part)
+        shared.deadline = self.deadline
+        return shared
+
     def take(self, steps: float) -> None:
         """Count steps that were made."""
         self.taken += steps

@@ -4,7 +4,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from experiments.search_error import Errors, search_errors
+from experiments.search_error import Errors, errors_by_size, search_errors
 from gyro.report.data import Member
 from gyro.run.folder import Entry, Run
 from gyro.run.outcome import Outcome
@@ -63,3 +63,25 @@ def test_runs_with_other_rules_or_models_are_left_out() -> None:
     ]
     assert search_errors([*others, EXACT]) == [Errors("some", best=1, dearer=0, other_rules=0)]
     assert search_errors(others) == []
+
+
+def test_errors_are_told_by_size_and_a_wider_beam_has_the_rules_that_were_asked_for() -> None:
+    exact = member(
+        "exact",
+        [
+            {"id": "1", "cost": 10.0, "proved": True, "tokens": 4},
+            {"id": "2", "cost": 20.0, "proved": True, "tokens": 7, "rung": "2-gram rules"},
+            {"id": "3", "cost": 30.0, "proved": True, "tokens": 8},
+        ],
+        algorithm="exact",
+    )
+    results = [
+        {"id": "1", "cost": 10.0, "tokens": 4},
+        {"id": "2", "cost": 21.0, "tokens": 7, "rung": "2-gram rules, pruned less"},
+        {"id": "3", "cost": 30.0, "tokens": 8},
+    ]
+    parsing = member("parsing", results, algorithm="pruned-parsing")
+    overlapping = member("other", results, algorithm="pruned-parsing", overlap=1)
+    assert errors_by_size([exact, parsing, overlapping]) == {
+        "parsing": {"1-5": Errors("parsing", 1, 0, 0), "6-10": Errors("parsing", 1, 1, 0)}
+    }
