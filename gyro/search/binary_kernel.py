@@ -1,16 +1,11 @@
 """The inner loops of the published grammar: which two cells make a cell within β, and what is left of their strings.
 
-Model            a model's tables
-Scores           the cheapest ways on from a set of strings and a model state, as far as they were asked for
-new_scores       an empty table of them
-cheapest         the cheapest way on, which is then remembered
 Lefts, Rights    cells as left and as right parts, by their least costs
 find_rules       the pairs of cells that make a string within β of the cheapest
 Scratch          room for the expansion of one rule
 new_scratch      so much of it
 find_ends        the model states in which the strings of sets end, at their least costs
 expand_set       the states and arcs of one set under the model
-find_cheapest    the cheapest way through each of many sets
 join_rules       for each cell: its rules are expanded under the model and pruned, and what is left of them is joined
 
 Cells are sets of strings (gyro.lattice.string_set), of one length each, with phrase costs in grains. All arrays have
@@ -27,102 +22,12 @@ from numpy.typing import NDArray
 
 from gyro.lattice.string_set import put_first, unite
 from gyro.row_table import make_table, slot_of
+from gyro.search.binary_scores import cheapest
 
 Ints = NDArray[np.int64]
 Costs = NDArray[np.float64]
 
-MOST_TOKENS = 64  # of a bag whose coverage is one number
 SLACK = 1e-6  # of double precision: what is at the limit stays
-
-
-class Model(NamedTuple):
-    """Next states (-1: refused) and costs by state and word, and what a grain of a phrase's cost is worth."""
-
-    next_state: NDArray[np.int32]
-    cost: Costs
-    grain: float
-
-
-class Scores(NamedTuple):
-    """`value[i]` is the cheapest way on from `key[i]`, set × states + state; `end` is what the end costs in a state."""
-
-    key: Ints
-    value: Costs
-    size: Ints
-    is_full: NDArray[np.bool_]
-    end: Costs
-
-
-def new_scores(end: Costs, room: int = 1 << 14) -> Scores:
-    """An empty table; the room is a power of two."""
-    return Scores(np.full(room, -1, np.int64), np.empty(room), np.zeros(1, np.int64), np.zeros(1, np.bool_), end)
-
-
-@njit(cache=True)
-def _place(scores: Any, key: Any) -> Any:
-    last = np.uint64(len(scores.key) - 1)
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    place = (mixed ^ (mixed >> np.uint64(32))) & last
-    while scores.key[place] >= 0 and scores.key[place] != key:
-        place = (place + np.uint64(1)) & last
-    return place
-
-
-@njit(cache=True)
-def cheapest(store: Any, model: Any, scores: Any, strings: Any, state: Any) -> Any:
-    """What the cheapest string of a set costs from a model state on, with its end; infinite when there is none.
-
-    The way down is kept in arrays: the set and the state, the place in the set's list, the least cost and the offset.
-    """
-    if strings <= 1:
-        return scores.end[state] if strings == 1 else np.inf
-    states = np.int64(model.next_state.shape[0])
-    place = _place(scores, strings * states + state)
-    if scores.key[place] >= 0:
-        return scores.value[place]
-    way, cost = np.empty((MOST_TOKENS, 3), np.int64), np.empty((MOST_TOKENS, 2))
-    way[0, 0], way[0, 1], way[0, 2] = strings, state, strings
-    cost[0, 0], cost[0, 1] = np.inf, 0.0
-    depth, rest, is_back = 0, 0.0, False
-    while True:
-        at = way[depth, 2]
-        if at <= 1:
-            rest, is_back = cost[depth, 0], True
-            _remember(scores, way[depth, 0] * states + way[depth, 1], rest)
-            depth -= 1
-            if depth < 0:
-                return rest
-            continue
-        word, following = store.sets[at, 0], store.sets[at, 2]
-        after = np.int64(model.next_state[way[depth, 1], word])
-        if after >= 0:
-            if is_back:
-                is_back = False
-            elif following == 1:
-                rest = scores.end[after]
-            else:
-                place = _place(scores, following * states + after)
-                if scores.key[place] < 0:
-                    depth += 1
-                    way[depth, 0], way[depth, 1], way[depth, 2] = following, after, following
-                    cost[depth, 0], cost[depth, 1] = np.inf, 0.0
-                    continue
-                rest = scores.value[place]
-            total = cost[depth, 1] + model.grain * store.sets[at, 1] + model.cost[way[depth, 1], word] + rest
-            cost[depth, 0] = min(cost[depth, 0], total)
-        cost[depth, 1] += model.grain * store.sets[at, 3]
-        way[depth, 2] = store.sets[at, 4]
-
-
-@njit(cache=True)
-def _remember(scores: Any, key: Any, value: Any) -> None:
-    if 2 * scores.size[0] >= len(scores.key):
-        scores.is_full[0] = True
-        return
-    place = _place(scores, key)
-    scores.key[place] = key
-    scores.value[place] = value
-    scores.size[0] += 1
 
 
 class Lefts(NamedTuple):
@@ -338,15 +243,6 @@ def expand_set(
     """Expand a set under the model, within beta of its cheapest string; the numbers of states and arcs in `scratch`."""
     limit = model.grain * offset + cheapest(store, model, last, strings, start) + beta + SLACK
     return _expand(store, model, last, last, start, strings, offset, 1, 0, 0.0, limit, scratch)
-
-
-@njit(cache=True)
-def find_cheapest(store: Any, model: Any, scores: Any, starts: Any, strings: Any) -> Any:
-    """The cheapest way through each set from its start state."""
-    found = np.empty(len(strings))
-    for i in range(len(strings)):
-        found[i] = cheapest(store, model, scores, strings[i], starts[i])
-    return found
 
 
 @njit(cache=True)

@@ -14,10 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grammars.phrase.closure import GRAIN
 from grammars.phrase.grammar import Coverages, PhraseGrammar
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.lattice import Lattice
-from gyro.search.binary import BinaryRows, Cell, expand_whole, parse_rows
+from gyro.lattice.string_set import ENDED
+from gyro.search.binary import parse_rows
+from gyro.search.binary_cells import BinaryRows, Cell
+from gyro.search.binary_kernel import expand_set, new_scratch
+from gyro.search.binary_scores import Scale
 from gyro.search.network import Algorithm, RtnResult, RtnWork, cell_lattice, check_problem
 from gyro.search.work import Work
 
@@ -145,7 +150,7 @@ def _parse(
         last_beta=last_beta,
         spend=counter.take,
     )
-    lattice = expand_whole(parsed, automaton, last_beta)
+    lattice = _expand_whole(parsed, automaton, last_beta)
     counter.take(lattice.num_arcs)
     lattice = lattice.minimal()
     return RtnResult(
@@ -154,4 +159,28 @@ def _parse(
         tuple(parsed.arcs),
         sum(map(len, parsed.rows[1:])),
         parsed.rules,
+    )
+
+
+def _expand_whole(parsed: BinaryRows, automaton: WordAutomaton, beta: float) -> Lattice:
+    """The lattice of the whole bag's strings under a model: the arcs on paths within beta of the cheapest."""
+    words, (strings, offset) = automaton.words, parsed.whole()
+    if strings <= ENDED:  # no string at all, or only the empty one
+        start, end = (0, [0]) if strings == ENDED else (-1, [])
+        return Lattice.from_arrays(words, start, [], [], [], [], end, automaton.end_cost[[automaton.start]][end])
+    scale, scratch = Scale(automaton, with_end=True), new_scratch()
+    while True:
+        states, arcs = expand_set(
+            parsed.sets.store, scale.model, scale.last, automaton.start, strings, offset, beta, scratch
+        )
+        if not scratch.is_full[0] and not scale.last.is_full[0]:
+            break
+        scale.grow()
+        scratch = new_scratch(2 * len(scratch.states)) if scratch.is_full[0] else scratch
+    source, word, _, target, after = scratch.arcs[:arcs].T
+    cost = scratch.arc_cost[:arcs] + np.where(source == 0, GRAIN * offset, 0.0)
+    ends = np.unique(after[target < 0])
+    target = np.where(target < 0, states + np.searchsorted(ends, after), target)
+    return Lattice.from_arrays(
+        words, 0, source, word, target, cost, states + np.arange(len(ends)), automaton.end_cost[ends]
     )

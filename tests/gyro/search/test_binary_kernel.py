@@ -7,63 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gyro.lattice.string_set import StringSets
 from gyro.search.binary_kernel import (
     Lefts,
-    Model,
     Rights,
-    cheapest,
     expand_set,
-    find_cheapest,
     find_ends,
     find_rules,
     join_rules,
-    new_scores,
     new_scratch,
 )
-from tests.gyro.search.phrase_problems import random_automaton
-
-GRAIN = 0.5
-WORDS = ("a", "b", "c")
-Strings = dict[tuple[int, ...], int]
-strings_of_two = st.dictionaries(st.tuples(st.integers(0, 2), st.integers(0, 2)), st.integers(0, 6), min_size=1)
-
-
-class Problem:
-    """A model, and the costs of strings from a state on."""
-
-    def __init__(self, seed: int) -> None:
-        self.automaton = random_automaton(WORDS, 4, seed, total=True)
-        self.model = Model(self.automaton.next_state, self.automaton.cost, GRAIN)
-        self.sets = StringSets()
-
-    def walk(self, string: tuple[int, ...], state: int) -> tuple[float, int]:
-        total = 0.0
-        for word in string:
-            total += float(self.automaton.cost[state, word])
-            state = int(self.automaton.next_state[state, word])
-        return total, state
-
-    def cost(self, string: tuple[int, ...], grains: int, state: int, end: np.ndarray) -> float:
-        total, after = self.walk(string, state)
-        return total + GRAIN * grains + float(end[after])
-
-
-@settings(max_examples=50, deadline=None)
-@given(strings_of_two, st.integers(0, 99), st.integers(0, 3))
-def test_the_cheapest_way_through_a_set(strings: Strings, seed: int, state: int) -> None:
-    problem = Problem(seed)
-    found, offset = problem.sets.of_strings(strings.items())
-    end = problem.automaton.end_cost
-    expected = min(problem.cost(s, grains, state, end) for s, grains in strings.items())
-    # A table with room for next to nothing gives the same, and says that it is full.
-    for room in (2, 1 << 10):
-        scores = new_scores(end, room)
-        one = cheapest(problem.sets.store, problem.model, scores, np.int64(found), np.int64(state))
-        assert one + GRAIN * offset == pytest.approx(expected)
-        assert cheapest(problem.sets.store, problem.model, scores, np.int64(found), np.int64(state)) == one
-    many = find_cheapest(problem.sets.store, problem.model, scores, np.array([state]), np.array([found]))
-    assert many.tolist() == [one]
+from gyro.search.binary_scores import new_scores
+from tests.gyro.search.string_problems import Problem, Strings, strings_of_two
 
 
 @settings(max_examples=50, deadline=None)
@@ -77,7 +31,7 @@ def test_the_ends_of_a_set(strings: Strings, seed: int, state: int) -> None:
     least: dict[int, float] = {}
     for string, grains in strings.items():
         cost, after = problem.walk(string, state)
-        least[after] = min(cost + GRAIN * grains, least.get(after, np.inf))
+        least[after] = min(cost + problem.model.grain * grains, least.get(after, np.inf))
     assert number.tolist() == [len(least)]
     assert dict(zip(states.tolist(), costs.tolist(), strict=True)) == pytest.approx(least)
 
