@@ -19,7 +19,7 @@ from grammars.phrase.grammar import PhraseGrammar
 from gyro.index.phrase import PhraseSet, find_phrases
 from gyro.index.reader import TextIndex
 from gyro.notation import parse_span
-from gyro.search.generator import cut
+from gyro.search.piece import cut
 from gyro.text.bag import Bag
 
 REFERENCE = (3, 4, 5)

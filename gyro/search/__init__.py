@@ -2,6 +2,8 @@
 
 settings         what can be set; options has it at the command line
 generator        phrases, search and fallbacks of one bag; batches of them
+rung             the rules that a bag is ordered by, and those that it falls back to
+piece            long sentences piece by piece
 exact            the search that proves its optimum, with exact_bound, exact_forward, exact_kernel and exact_result
 work             the steps that a search may take
 constraint       what bags may ask for besides their tokens

@@ -8,56 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from os import PathLike
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from grammars.phrase.closure import GRAIN, PhraseCosts, parse_phrase_costs, phrase_closure
-from grammars.phrase.grammar import PhraseGrammar
 from gyro.errors import InputError
-from gyro.index.phrase import PhraseSet, find_phrases
+from gyro.index.phrase import find_phrases
 from gyro.index.reader import TextIndex
 from gyro.lattice.automaton import WordAutomaton, intersect
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.batch import Summary, run_batch
-from gyro.run.outcome import (
-    ONE_GRAM_RULES,
-    PRUNED_LESS,
-    RULES,
-    RUNGS,
-    TWO_GRAM_PRUNED_LESS,
-    TWO_GRAM_RULES,
-    Ordering,
-    Outcome,
-    Search,
-)
+from gyro.run.outcome import RUNGS, Ordering, Outcome, Search
 from gyro.search import rtn
 from gyro.search.constraint import check_constraints
 from gyro.search.exact import NBest, search, search_nbest
 from gyro.search.network import Network, OutOfSteps, RtnResult
+from gyro.search.piece import MOST_ARCS, cut, thin, without_model
+from gyro.search.rung import Rung, find_rungs, grammar_of
 from gyro.search.settings import Settings
 from gyro.search.work import MILLION, Work
 from gyro.text.bag import Bag
 from gyro.text.corpus import check_normalisation
 from lm.model import LanguageModel
-
-# A bag that finds no parse is tried again with these multiples of β before the grammar is widened.
-_PRUNE_LESS = (2.0, 4.0)
-# The share of the steps that are left which a rung over the RTN gets when others can follow: as asked, or pruned less.
-RUNG_SHARE, WIDER_SHARE = 0.3, 0.1
-LARGEST_CHECKED = 24  # tokens of a bag of which it is told beforehand whether rules can cover it
-# A piece of a long sentence keeps at most so many arcs: what is far from its best order is not saved by the joints.
-_MOST_PIECE_ARCS = 20_000
-
-
-class Rung(NamedTuple):
-    """One try at a bag: the name under which it is counted, the rules in force, and β."""
-
-    name: str
-    phrases: PhraseSet
-    beta: float
 
 
 class Allowance(NamedTuple):
@@ -165,15 +138,14 @@ class Generator:
 
     def _order_whole(self, bag: Bag, acceptor: WordAutomaton, allowance: Allowance) -> Searched:
         phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
-        rungs = [rung for rung in self._rungs(bag, phrases) if self._may_parse(bag, rung)]
+        rungs = list(find_rungs(bag, phrases, self.settings))
         for number, rung in enumerate(rungs, 1):
             if self.settings.is_search:
                 found = self._search(bag, rung, acceptor, allowance)
             else:
                 # Others can follow: one that is too much for its share of the steps is left.
                 is_last = number == len(rungs)
-                share = RUNG_SHARE if rung.beta == self.settings.beta else WIDER_SHARE
-                work = allowance.work.share(1.0 if is_last else share)
+                work = allowance.work.share(1.0 if is_last else rung.share)
                 try:
                     found = self._expand(bag, rung, acceptor, work)
                 except OutOfSteps as error:
@@ -186,29 +158,6 @@ class Generator:
                 return Searched(found.lattice, found.search.model_copy(update={"phrases": len(phrases)}))
         raise AssertionError(f"no rung gave an order for bag {bag.id!r}; tried {[rung.name for rung in rungs]}")
 
-    def _may_parse(self, bag: Bag, rung: Rung) -> bool:
-        """Whether the rules of a rung may cover the bag: quickly told of bags that are not large."""
-        if len(rung.phrases.grams[0]) == len(bag.words) or len(bag) > LARGEST_CHECKED:
-            return True
-        return self._grammar(bag, rung).has_parse()
-
-    def _rungs(self, bag: Bag, phrases: PhraseSet) -> Iterator[Rung]:
-        """The rules in force, then 2-gram rules too, both pruned less and less; then each word as a rule of its own."""
-        settings = self.settings
-        low, high = settings.rule_lengths
-        known = {int(word) for word in phrases.grams[0][:, 0]}
-        unknown = [word for word in range(len(bag.words)) if word not in known]
-        wider = [settings.beta * factor for factor in _PRUNE_LESS if settings.algorithm.startswith("pruned")]
-        rules = phrases.of_lengths(low, high).with_unigrams(unknown)
-        yield Rung(RULES, rules, settings.beta)
-        yield from (Rung(PRUNED_LESS, rules, beta) for beta in wider)
-        if low > 2:
-            rules = phrases.of_lengths(2, high).with_unigrams(unknown)
-            yield Rung(TWO_GRAM_RULES, rules, settings.beta)
-            yield from (Rung(TWO_GRAM_PRUNED_LESS, rules, beta) for beta in wider)
-        if low > 1:
-            yield Rung(ONE_GRAM_RULES, rules.with_unigrams(range(len(bag.words))), settings.beta)
-
     def nbest(self, bag: Bag, n: int) -> NBest:
         """The n cheapest orders of a whole bag, however far from the best, and whether that is proved."""
         check_constraints(bag)
@@ -216,9 +165,7 @@ class Generator:
         acceptor = self.model.acceptor(bag.words)
         phrases = find_phrases(self.index, bag, settings.rule_lengths[1])
         work = self._work()
-        for rung in self._rungs(bag, phrases):
-            if not self._may_parse(bag, rung):
-                continue
+        for rung in find_rungs(bag, phrases, settings):
             found = search_nbest(
                 self._automaton(bag, rung, acceptor),
                 bag.counts,
@@ -230,9 +177,6 @@ class Generator:
             if found.hypotheses:
                 return found
         raise AssertionError(f"no rung gave an order for bag {bag.id!r}")
-
-    def _grammar(self, bag: Bag, rung: Rung) -> PhraseGrammar:
-        return PhraseGrammar(bag, rung.phrases, costs=self._costs, overlap=self.settings.overlap)
 
     def _automaton(self, bag: Bag, rung: Rung, acceptor: WordAutomaton) -> WordAutomaton:
         """P* ∩ G_Ω; G_Ω alone where every word is a rule and rules are free."""
@@ -257,7 +201,7 @@ class Generator:
         if lattice is None:
             return None
         if allowance.most_arcs and lattice.num_arcs > allowance.most_arcs:
-            lattice = _thinned(lattice, result.beta, allowance.most_arcs)
+            lattice = thin(lattice, result.beta, allowance.most_arcs)
         told: dict[str, Any] = {}
         if not self._costs.is_zero:
             told["grain"] = GRAIN if automaton.is_deterministic else 0.0
@@ -280,14 +224,14 @@ class Generator:
         """The RTN of a bag by the first rules that cover it; that of `full` where the settings ask for no other."""
         check_constraints(bag)
         phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
-        rung = next(rung for rung in self._rungs(bag, phrases) if self._may_parse(bag, rung))
+        rung = next(find_rungs(bag, phrases, self.settings))
         return self._run_rtn(bag, rung, self.model.acceptor(bag.words), self._work()).rtn
 
     def _run_rtn(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, work: Work) -> RtnResult:
         settings = self.settings
         algorithm = rtn.ALGORITHMS[settings.grammar]["full" if settings.is_search else settings.algorithm]
         return algorithm(
-            self._grammar(bag, rung),
+            grammar_of(bag, rung, settings, self._costs),
             acceptor,
             inner=self.model.acceptor(bag.words, start=False) if settings.cell_start == "anywhere" else None,
             first_row=settings.first_row,
@@ -318,19 +262,17 @@ class Generator:
         With `joints` none, the pieces keep their costs, and the model sees no joint.
         """
         settings = self.settings
-        most_arcs = min(settings.max_arcs or _MOST_PIECE_ARCS, _MOST_PIECE_ARCS)
+        most_arcs = min(settings.max_arcs or MOST_ARCS, MOST_ARCS)
         searches, parts = [], []
         for number, piece in enumerate(pieces):
             allowance = Allowance(self._work(len(pieces)), most_arcs)
             part = Bag(piece, id=f"{bag.id}.{number + 1}")
             acceptor = self.model.acceptor(part.words, start=number == 0, end=number == len(pieces) - 1)
             lattice, search = self._order_whole(part, acceptor, allowance)
-            thin = _thinned(lattice, settings.beta, most_arcs)
             searches.append(search)
+            parts.append(thin(lattice, settings.beta, most_arcs))
             if settings.joints == "model":
-                # What a piece costs besides its model (the phrases) stays; the model of the piece alone is taken off.
-                thin = thin.unweighted() if self._costs.is_zero else thin.apply(_negated(acceptor))
-            parts.append(thin)
+                parts[-1] = without_model(parts[-1], acceptor, has_other_costs=not self._costs.is_zero)
         joined = Lattice.join(parts)
         if settings.joints == "model":
             joined = joined.apply(self.model.acceptor(bag.words))
@@ -358,26 +300,3 @@ def order(
     """Order one bag: `order("a b c".split(), index=index, model=model, algorithm="beam")`."""
     chosen = replace(settings or Settings(), **changes)
     return Generator(index, model, chosen).order(bag if isinstance(bag, Bag) else Bag(tuple(bag)))
-
-
-def cut(reference: tuple[str, ...], most: int) -> list[tuple[str, ...]]:
-    """Cut a sentence into pieces of at most `most` tokens.
-
-    >>> cut(("a", "b", "c", "d", "e"), 2)
-    [('a', 'b'), ('c', 'd'), ('e',)]
-    """
-    edges = [*range(0, len(reference), most), len(reference)]
-    return [reference[begin:end] for begin, end in pairwise(edges)]
-
-
-def _thinned(lattice: Lattice, beta: float, most_arcs: int) -> Lattice:
-    """What is within β of the best; a smaller β where that has too many arcs."""
-    thin = lattice.prune(beta)
-    while thin.num_arcs > most_arcs and beta > 0.1:
-        beta *= 0.7
-        thin = thin.prune(beta)
-    return thin
-
-
-def _negated(automaton: WordAutomaton) -> WordAutomaton:
-    return replace(automaton, cost=-automaton.cost, end_cost=np.negative(automaton.end_cost))

@@ -14,7 +14,7 @@ from gyro.errors import GyroError, InputError
 from gyro.index.build import build_index
 from gyro.index.phrase import find_phrases
 from gyro.index.reader import open_index
-from gyro.search.generator import Generator, cut, order
+from gyro.search.generator import Generator, order
 from gyro.search.settings import Settings
 from gyro.text.bag import Bag
 from gyro.text.corpus import Normalisation
@@ -172,21 +172,6 @@ def test_fallback_rungs_are_taken_in_turn(world: World) -> None:
         assert (text, ordering.rung) == (text, rung)
 
 
-def test_every_rung_but_the_last_is_pruned_less_before_the_next(world: World) -> None:
-    bag = Bag(("the", "united", "states"))
-    phrases = find_phrases(world.index, bag)
-    generator = Generator(world.index, world.model, Settings(algorithm="pruned-parsing", rules="3-5", beta=3.0))
-    assert [(rung.name, rung.beta) for rung in generator._rungs(bag, phrases)] == [
-        ("rules", 3.0),
-        ("pruned less", 6.0),
-        ("pruned less", 12.0),
-        ("2-gram rules", 3.0),
-        ("2-gram rules, pruned less", 6.0),
-        ("2-gram rules, pruned less", 12.0),
-        ("1-gram rules", 3.0),
-    ]
-
-
 def test_a_search_over_the_rtn_without_steps_fails_and_says_so(world: World) -> None:
     bag = bags_of(world, 9, 9, 1)[0]
     with pytest.raises(GyroError, match=r"more than 1 million steps \(--steps\)"):
@@ -242,8 +227,3 @@ def test_index_and_model_must_agree(world: World, tmp_path: Path) -> None:
         Generator(open_index(tmp_path / "cased"), world.model)
     with pytest.raises(InputError, match="order"):
         Generator(world.index, world.model, Settings(rules="1-7"))
-
-
-def test_cut() -> None:
-    assert cut(tuple("abcdefg"), 3) == [tuple("abc"), tuple("def"), tuple("g")]
-    assert cut(tuple("abc"), 3) == [tuple("abc")]

@@ -15,6 +15,15 @@ def test_steps_are_counted() -> None:
     assert (work.left, work.taken) == (0, 44)
 
 
+def test_a_share_is_of_what_is_left_and_has_the_same_deadline() -> None:
+    work = Work(100, seconds=50)
+    work.take(20)
+    shared = work.share(0.25)
+    assert (shared.steps, shared.deadline) == (20, work.deadline)
+    shared.take(7)
+    assert (shared.left, work.left) == (13, 80)
+
+
 def test_only_the_clock_makes_it_late_and_it_stays_so() -> None:
     assert not Work(0).is_late()
     late = Work(seconds=-1.0)
