@@ -28,7 +28,7 @@ from gyro.index.phrase import find_phrases
 from gyro.index.reader import TextIndex, open_index
 from gyro.lattice.automaton import intersect
 from gyro.search.exact import search
-from gyro.search.right_linear import pruned_parsing
+from gyro.search.right_linear import ALGORITHMS
 from gyro.text.bag import Bag
 from lm.kenlm.model import KenlmModel, load_model
 
@@ -116,7 +116,7 @@ class Methods:
 
     def rtn(self, bag: Bag) -> tuple[float, bool]:
         phrases = find_phrases(self.index, bag).with_unigrams(range(len(bag.words)))
-        lattice = pruned_parsing(PhraseGrammar(bag, phrases), self.model.acceptor(bag.words)).lattice
+        lattice = ALGORITHMS["pruned-parsing"](PhraseGrammar(bag, phrases), self.model.acceptor(bag.words)).lattice
         return (lattice.best().cost if lattice else float("inf")), False
 
     def plain(self, bag: Bag, width: int) -> tuple[float, bool]:

@@ -30,7 +30,7 @@ from gyro.search.exact import search
 from gyro.search.exact_bound import Space, choose_tracked, feasible_part, find_prices, make_machine
 from gyro.search.exact_forward import PassLimits, walk_rows
 from gyro.search.exact_kernel import Machine, pack_bag
-from gyro.search.right_linear import full_expansion
+from gyro.search.right_linear import ALGORITHMS
 from gyro.text.bag import Bag
 from lm.kenlm.model import load_model
 
@@ -55,7 +55,7 @@ def draw_rtn() -> dict[str, bytes]:
     words = len(EXAMPLE.words)
     free = WordAutomaton(EXAMPLE.words, 0, np.zeros((1, words), np.int32), np.zeros((1, words)), np.zeros(1))
     grammar = PhraseGrammar(EXAMPLE, PhraseSet.from_phrases(EXAMPLE.words, EXAMPLE_PHRASES))
-    result = full_expansion(grammar, free)
+    result = ALGORITHMS["full"](grammar, free)
     if result.lattice is None:
         raise AssertionError("the published example has a parse")
     cells = [(f"cell {bits}", result.rtn.cell(bits).draw("svg")) for bits in result.rtn.cells()]

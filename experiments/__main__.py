@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from experiments.description import find_experiments, load_experiment
 from experiments.estimate import Estimate, make_estimate, time_text
@@ -43,50 +44,32 @@ class Work:
     write: Callable[[], list[Path]]
 
 
-def ordering_work(path: Path, folder: Path, sample: int | None, jobs: int) -> Work:
-    """GYRO and the stages after it."""
-    experiment = load_experiment(path)
-    laboratory = Laboratory(experiment, folder, sample=sample, jobs=jobs)
-    return Work(
-        experiment.title,
-        experiment.data if experiment.is_absent() else "",
-        laboratory.check,
-        lambda: make_estimate(laboratory),
-        lambda: write_results(laboratory),
-    )
+class Kind(NamedTuple):
+    """How experiments of one kind are read, made, estimated and told."""
+
+    load: Callable[[Path], Any]
+    laboratory: Callable[..., Any]
+    estimate: Callable[[Any], Estimate]
+    write: Callable[[Any], list[Path]]
+
+    def work(self, path: Path, folder: Path, sample: int | None, jobs: int) -> Work:
+        experiment = self.load(path)
+        laboratory = self.laboratory(experiment, folder, sample=sample, jobs=jobs)
+        return Work(
+            experiment.title,
+            experiment.data if experiment.is_absent() else "",
+            laboratory.check,
+            lambda: self.estimate(laboratory),
+            lambda: self.write(laboratory),
+        )
 
 
-def syntax_work(path: Path, folder: Path, sample: int | None, jobs: int) -> Work:
-    """The best-first decoder."""
-    experiment = load_syntax(path)
-    laboratory = SyntaxLaboratory(experiment, folder, sample=sample, jobs=jobs)
-    return Work(
-        experiment.title,
-        experiment.data if experiment.is_absent() else "",
-        laboratory.check,
-        lambda: make_syntax_estimate(laboratory),
-        lambda: write_syntax_results(laboratory),
-    )
-
-
-def text_size_work(path: Path, folder: Path, sample: int | None, jobs: int) -> Work:
-    """The same bags with more and more text."""
-    experiment = load_text_size(path)
-    laboratory = TextSizeLaboratory(experiment, folder, sample=sample, jobs=jobs)
-    return Work(
-        experiment.title,
-        experiment.data if experiment.is_absent() else "",
-        laboratory.check,
-        lambda: make_text_size_estimate(laboratory),
-        lambda: write_text_size_results(laboratory),
-    )
-
-
-# What the key `kind` of a TOML file says → how such an experiment is run.
-KINDS: dict[str, Callable[[Path, Path, int | None, int], Work]] = {
-    "": ordering_work,
-    SYNTAX: syntax_work,
-    TEXT_SIZE: text_size_work,
+# What the key `kind` of a TOML file says → how such an experiment is run: GYRO and the stages after it, the best-first
+# decoder, the same bags with more and more text.
+KINDS = {
+    "": Kind(load_experiment, Laboratory, make_estimate, write_results),
+    SYNTAX: Kind(load_syntax, SyntaxLaboratory, make_syntax_estimate, write_syntax_results),
+    TEXT_SIZE: Kind(load_text_size, TextSizeLaboratory, make_text_size_estimate, write_text_size_results),
 }
 
 
@@ -130,7 +113,7 @@ def _work(arguments: argparse.Namespace, known: dict[str, tuple[str, Path]], run
             raise InputError(f"found the experiment {name!r}; allowed are {', '.join(known)}")
     for name in arguments.names or known:
         kind, path = known[name]
-        work = KINDS[kind](path, runs / name, arguments.sample, arguments.jobs)
+        work = KINDS[kind].work(path, runs / name, arguments.sample, arguments.jobs)
         print(f"\n== {name}: {work.title}\n", flush=True)
         if work.absent:
             print(f"skipped: it needs the folder {work.absent}, which is not there")

@@ -1,7 +1,7 @@
 """The published algorithms with the published grammar: a cell is made of any two disjoint cells.
 
-ALGORITHMS      name → function
-full_expansion, pruned_expansion, pruned_parsing   Algorithms 1, 2 and 3
+ALGORITHMS      Algorithms 1, 2 and 3 by their names
+search_network  what they have in common
 BinaryNetwork   the cells of all rows, and what makes them
 
 What is pruned are paths: from the first pruned row on, a cell is the acceptor of the strings that are left of it.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grammars.phrase.closure import GRAIN
-from grammars.phrase.grammar import Coverages, PhraseGrammar
+from grammars.phrase.grammar import PhraseGrammar
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.lattice import Lattice
 from gyro.lattice.string_set import ENDED
@@ -23,7 +23,7 @@ from gyro.search.binary import parse_rows
 from gyro.search.binary_cells import BinaryRows, Cell
 from gyro.search.binary_kernel import expand_set, new_scratch
 from gyro.search.binary_scores import Scale
-from gyro.search.network import Algorithm, RtnResult, RtnWork, cell_lattice, check_problem
+from gyro.search.network import RtnResult, RtnWork, cell_lattice, check_problem, three_algorithms
 from gyro.search.work import Work
 
 
@@ -79,7 +79,7 @@ class BinaryNetwork:
                     yield self._name(cell), tuple(grammar.bag.words[w] for w in words)
 
 
-def full_expansion(
+def search_network(
     grammar: PhraseGrammar,
     automaton: WordAutomaton,
     *,
@@ -87,65 +87,23 @@ def full_expansion(
     first_row: int = 6,
     beta: float = 10.0,
     work: Work | None = None,
+    parses_first: bool,
+    prunes: bool = True,
 ) -> RtnResult:
-    """Algorithm 1: every string of the grammar, with its cost; `first_row` and `beta` mean nothing here."""
-    return _parse(grammar, automaton, automaton, grammar.cells(), len(grammar.bag) + 1, beta, np.inf, work)
+    """Make the rows upward, of all cells or of those of a parse, and prune them under `inner` from `first_row` on.
 
-
-def pruned_expansion(
-    grammar: PhraseGrammar,
-    automaton: WordAutomaton,
-    *,
-    inner: WordAutomaton | None = None,
-    first_row: int = 6,
-    beta: float = 10.0,
-    work: Work | None = None,
-) -> RtnResult:
-    """Algorithm 2: parse everything, then prune from `first_row` upward at `beta`; the last lattice is not pruned.
-
-    A parse is never lost when no phrase is as long as `first_row`, and none overlap.
+    Algorithm 2 never loses a parse when no phrase is as long as `first_row`, and none overlap.
     """
-    return _parse(grammar, automaton, inner or automaton, grammar.cells(), first_row, beta, np.inf, work)
-
-
-def pruned_parsing(
-    grammar: PhraseGrammar,
-    automaton: WordAutomaton,
-    *,
-    inner: WordAutomaton | None = None,
-    first_row: int = 6,
-    beta: float = 10.0,
-    work: Work | None = None,
-) -> RtnResult:
-    """Algorithm 3: parse row by row, each pruned at `beta` from `first_row` upward before others are made of it."""
-    return _parse(grammar, automaton, inner or automaton, None, first_row, beta, beta, work)
-
-
-ALGORITHMS: dict[str, Algorithm] = {
-    "full": full_expansion,
-    "pruned-expansion": pruned_expansion,
-    "pruned-parsing": pruned_parsing,
-}
-
-
-def _parse(
-    grammar: PhraseGrammar,
-    automaton: WordAutomaton,
-    inner: WordAutomaton,
-    allowed: list[Coverages] | None,
-    first_row: int,
-    beta: float,
-    last_beta: float,
-    work: Work | None,
-) -> RtnResult:
     check_problem(grammar, automaton, beta)
     counter = RtnWork(work)
+    first_pruned = first_row if prunes else len(grammar.bag) + 1
+    last_beta = np.inf if parses_first else beta
     parsed = parse_rows(
         grammar,
         automaton,
-        inner,
-        allowed=allowed,
-        first_row=first_row,
+        inner or automaton,
+        allowed=grammar.cells() if parses_first else None,
+        first_row=first_pruned,
         beta=beta,
         last_beta=last_beta,
         spend=counter.take,
@@ -155,11 +113,14 @@ def _parse(
     lattice = lattice.minimal()
     return RtnResult(
         None if lattice.empty() else lattice,
-        BinaryNetwork(parsed, first_row),
+        BinaryNetwork(parsed, first_pruned),
         tuple(parsed.arcs),
         sum(map(len, parsed.rows[1:])),
         parsed.rules,
     )
+
+
+ALGORITHMS = three_algorithms(search_network)
 
 
 def _expand_whole(parsed: BinaryRows, automaton: WordAutomaton, beta: float) -> Lattice:

@@ -1,6 +1,7 @@
 """What the published algorithms have in common: their form, and the network that they leave.
 
 Algorithm    one of the three
+three_algorithms  all of them, of a search that can do what each one does
 Network      a recursive transition network (RTN): its cells, its rules, the acceptor of a cell as the paper draws it
 RtnResult    the lattice, the network and the number of arcs that each row needed
 cell_lattice the acceptor of one cell out of its paths
@@ -11,8 +12,9 @@ check_problem  refuse what no algorithm can work with
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -72,6 +74,15 @@ class Algorithm(Protocol):
         beta: float = 10.0,
         work: Work | None = None,
     ) -> RtnResult: ...
+
+
+def three_algorithms(search: Callable[..., RtnResult]) -> dict[str, Algorithm]:
+    """Algorithm 1 parses all and prunes nothing; 2 prunes what it has parsed, but the last lattice; 3 while parsing."""
+    return {
+        "full": partial(search, parses_first=True, prunes=False),
+        "pruned-expansion": partial(search, parses_first=True),
+        "pruned-parsing": partial(search, parses_first=False),
+    }
 
 
 def cell_lattice(paths: Collection[Sequence[str]]) -> Lattice:

@@ -1,7 +1,7 @@
 """The published algorithms with cells that are extended on the right by one phrase.
 
-ALGORITHMS          name → function
-full_expansion, pruned_expansion, pruned_parsing   Algorithms 1, 2 and 3
+ALGORITHMS          Algorithms 1, 2 and 3 by their names
+search_network      what they have in common
 RightLinearNetwork  the cells and the rules in them
 
 Every cell holds beginnings of sentences: the model's costs from the sentence start are exact in all rows. Therefore a
@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grammars.phrase.closure import GRAIN
-from grammars.phrase.grammar import Coverages, PhraseGrammar, PhraseRules, RowRules
+from grammars.phrase.grammar import PhraseGrammar, PhraseRules, RowRules
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.determinise import determinise
 from gyro.lattice.lattice import Lattice, Transducer
 from gyro.lattice.openfst_format import FstArrays
 from gyro.search.history import remember_contexts
-from gyro.search.network import Algorithm, RtnResult, RtnWork, cell_lattice, check_problem
+from gyro.search.network import RtnResult, RtnWork, cell_lattice, check_problem, three_algorithms
 from gyro.search.right_linear_chart import SLACK, RtnChart
 from gyro.search.work import Work
 
@@ -67,7 +67,7 @@ class RightLinearNetwork:
         return found
 
 
-def full_expansion(
+def search_network(
     grammar: PhraseGrammar,
     automaton: WordAutomaton,
     *,
@@ -75,81 +75,35 @@ def full_expansion(
     first_row: int = 6,
     beta: float = 10.0,
     work: Work | None = None,
+    parses_first: bool,
+    prunes: bool = True,
 ) -> RtnResult:
-    """Algorithm 1: every string of the grammar, with its cost; `first_row` and `beta` mean nothing here."""
+    """Make the rows upward, of all cells that the rows below reach or of those of a parse; prune from `first_row` on.
+
+    There are no inner cells here, so `inner` means nothing. Algorithm 2 never loses a parse, but where phrases overlap:
+    parsing does not know which words stand before a cell.
+    """
     check_problem(grammar, automaton, beta)
     counter = RtnWork(work)
-    cells = grammar.cells()
-    rows = []
-    for row in range(len(cells)):
-        rows.append(grammar.row_rules(cells, row, cells[row]))
-        counter.take(len(rows[-1]))
-    whole = _Expansion(grammar, *remember_contexts(automaton, grammar.contexts)).whole(rows)
-    counter.take(whole.num_arcs)
-    return _result(whole, np.inf, grammar, rows, [0] * len(grammar.bag))
-
-
-def pruned_expansion(
-    grammar: PhraseGrammar,
-    automaton: WordAutomaton,
-    *,
-    inner: WordAutomaton | None = None,
-    first_row: int = 6,
-    beta: float = 10.0,
-    work: Work | None = None,
-) -> RtnResult:
-    """Algorithm 2: parse everything, then prune from `first_row` upward at `beta`; the last lattice is not pruned.
-
-    A parse is never lost, but where phrases overlap: parsing does not know which words stand before a cell.
-    """
-    return _prune_rows(grammar, automaton, grammar.cells(), first_row, beta, RtnWork(work))
-
-
-def pruned_parsing(
-    grammar: PhraseGrammar,
-    automaton: WordAutomaton,
-    *,
-    inner: WordAutomaton | None = None,
-    first_row: int = 6,
-    beta: float = 10.0,
-    work: Work | None = None,
-) -> RtnResult:
-    """Algorithm 3: parse row by row, each pruned at `beta` from `first_row` upward before it is extended."""
-    return _prune_rows(grammar, automaton, None, first_row, beta, RtnWork(work))
-
-
-ALGORITHMS: dict[str, Algorithm] = {
-    "full": full_expansion,
-    "pruned-expansion": pruned_expansion,
-    "pruned-parsing": pruned_parsing,
-}
-
-
-def _prune_rows(
-    grammar: PhraseGrammar,
-    automaton: WordAutomaton,
-    parsed: list[Coverages] | None,
-    first_row: int,
-    beta: float,
-    work: RtnWork,
-) -> RtnResult:
-    """Make the rows upward, of all cells that the rows below reach or of `parsed` alone; prune from `first_row` on."""
-    check_problem(grammar, automaton, beta)
+    parsed = grammar.cells() if parses_first else None
     model, matches = remember_contexts(automaton, grammar.contexts)
     expansion, chart = _Expansion(grammar, model, matches), RtnChart(grammar, model, matches)
     size = len(grammar.bag)
     arcs = [0] * size
     for row in range(1, size + 1):
         rules = grammar.row_rules(chart.cells, row, None if parsed is None else parsed[row])
-        work.take(len(rules))
-        if first_row <= row < size:
+        counter.take(len(rules))
+        if prunes and first_row <= row < size:
             rules, arcs[row] = expansion.prune_row(chart, rules, beta)
-            work.take(arcs[row])
+            counter.take(arcs[row])
         chart.add_row(rules)
-    last_beta = np.inf if parsed is not None else beta
+    last_beta = np.inf if parses_first else beta
     whole = expansion.whole(chart.rules_within(last_beta))
-    work.take(whole.num_arcs)
+    counter.take(whole.num_arcs)
     return _result(whole, last_beta, grammar, chart.rows, arcs)
+
+
+ALGORITHMS = three_algorithms(search_network)
 
 
 def _result(whole: Transducer, beta: float, grammar: PhraseGrammar, rows: list[RowRules], arcs: list[int]) -> RtnResult:

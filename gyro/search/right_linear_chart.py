@@ -9,6 +9,8 @@ a walk over arrays. The chart says which rules cannot come within β of the best
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -24,6 +26,22 @@ Marks = NDArray[np.bool_]
 
 # OpenFst adds in single precision and prunes with an allowance for it: what is this near to the limit is left to it.
 SLACK = 2e-3
+
+
+class Nodes(NamedTuple):
+    """The nodes of cell c are `first[c]` to `first[c + 1]`."""
+
+    first: Ints
+    state: States
+    cost: Costs
+
+
+class Phrases(NamedTuple):
+    """The rules of phrase coverage p are `first[p]` to `first[p + 1]`: state after them and cost, by model state."""
+
+    first: Ints
+    end: States
+    cost: Costs
 
 
 class RtnChart:
@@ -44,8 +62,8 @@ class RtnChart:
         self.state: States = np.array([automaton.start], np.int32)
         self.cost: Costs = np.zeros(1)
         sizes = [len(rules.grains) for rules in grammar.phrases]
-        self._first_phrase: Ints = np.cumsum([0, *sizes], dtype=np.int64)
-        self._end, self._phrase_cost = _phrase_costs(grammar, automaton, matches)
+        first: Ints = np.cumsum([0, *sizes], dtype=np.int64)
+        self._phrases = Phrases(first, *_phrase_costs(grammar, automaton, matches))
 
     def rule_costs(self, rules: RowRules) -> Costs:
         """The cheapest cost of a string that a rule of the next row ends; infinite when the model accepts none."""
@@ -56,7 +74,7 @@ class RtnChart:
         return np.flatnonzero(self._extend(rules, limit)[1])
 
     def _extend(self, rules: RowRules, limit: float) -> tuple[Costs, Marks]:
-        return _extend(limit, self.left_cells(rules), rules.phrase, *self._nodes, *self._phrases)
+        return _extend(limit, self.left_cells(rules), rules.phrase, self._nodes, self._phrases)
 
     def add_row(self, rules: RowRules) -> None:
         """Make the next row of these rules."""
@@ -64,7 +82,7 @@ class RtnChart:
         cells, place = np.unique(rules.result[order], return_inverse=True)
         arcs = (self.left_cells(rules)[order], rules.phrase[order], place.astype(np.int64))
         states = self.automaton.num_states
-        first, state, cost = _reach(len(cells), states, *arcs, *self._nodes, *self._phrases)
+        first, state, cost = _reach(len(cells), states, *arcs, self._nodes, self._phrases)
         self.rows.append(rules)
         self.cells.append(cells)
         self.first_cell.append(self.first_cell[-1] + len(cells))
@@ -83,7 +101,7 @@ class RtnChart:
             rules = self.rows[row]
             result = self.first_cell[row] + np.searchsorted(self.cells[row], rules.result)
             arcs = (self.left_cells(rules), rules.phrase, result)
-            through = _complete(rest, *arcs, *self._nodes, *self._phrases)
+            through = _complete(rest, *arcs, self._nodes, self._phrases)
             kept.append(rules.only((through <= limit) & (through < np.inf)))
         return kept[::-1]
 
@@ -99,12 +117,8 @@ class RtnChart:
         return np.searchsorted(self.first_node, nodes, side="right") - 1
 
     @property
-    def _nodes(self) -> tuple[Ints, States, Costs]:
-        return self.first_node, self.state, self.cost
-
-    @property
-    def _phrases(self) -> tuple[Ints, States, Costs]:
-        return self._first_phrase, self._end, self._phrase_cost
+    def _nodes(self) -> Nodes:
+        return Nodes(self.first_node, self.state, self.cost)
 
 
 def _phrase_costs(grammar: PhraseGrammar, automaton: WordAutomaton, matches: Marks) -> tuple[States, Costs]:
@@ -129,22 +143,18 @@ def _extend(
     limit: float,
     left: Ints,
     phrase: States,
-    first_node: Ints,
-    state: States,
-    cost: Costs,
-    first_phrase: Ints,
-    end: States,
-    phrase_cost: Costs,
+    nodes: Nodes,
+    phrases: Phrases,
 ) -> tuple[Costs, Marks]:
     """Extend the nodes of each rule's left cell by each phrase of its coverage.
 
     Gives the cheapest cost that each rule comes to, and marks the nodes from which some rule stays within the limit.
     """
-    best, marks = np.full(len(left), np.inf), np.zeros(len(state), np.bool_)
+    best, marks = np.full(len(left), np.inf), np.zeros(len(nodes.state), np.bool_)
     for rule in range(len(left)):
-        for node in range(first_node[left[rule]], first_node[left[rule] + 1]):
-            for u in range(first_phrase[phrase[rule]], first_phrase[phrase[rule] + 1]):
-                total = cost[node] + phrase_cost[u, state[node]]
+        for node in range(nodes.first[left[rule]], nodes.first[left[rule] + 1]):
+            for u in range(phrases.first[phrase[rule]], phrases.first[phrase[rule] + 1]):
+                total = nodes.cost[node] + phrases.cost[u, nodes.state[node]]
                 best[rule] = min(best[rule], total)
                 marks[node] |= total <= limit
     return best, marks
@@ -157,12 +167,8 @@ def _reach(
     left: Ints,
     phrase: States,
     result: Ints,
-    first_node: Ints,
-    state: States,
-    cost: Costs,
-    first_phrase: Ints,
-    end: States,
-    phrase_cost: Costs,
+    nodes: Nodes,
+    phrases: Phrases,
 ) -> tuple[Ints, States, Costs]:
     """The nodes of new cells: for each cell the first of them, their model states and costs. Rules come by result."""
     first = np.zeros(num_cells + 1, np.int64)
@@ -172,11 +178,11 @@ def _reach(
     for cell in range(num_cells):
         cheapest[:] = np.inf
         while rule < len(left) and result[rule] == cell:
-            for node in range(first_node[left[rule]], first_node[left[rule] + 1]):
-                for u in range(first_phrase[phrase[rule]], first_phrase[phrase[rule] + 1]):
-                    after = end[u, state[node]]
+            for node in range(nodes.first[left[rule]], nodes.first[left[rule] + 1]):
+                for u in range(phrases.first[phrase[rule]], phrases.first[phrase[rule] + 1]):
+                    after = phrases.end[u, nodes.state[node]]
                     if after >= 0:
-                        cheapest[after] = min(cheapest[after], cost[node] + phrase_cost[u, state[node]])
+                        cheapest[after] = min(cheapest[after], nodes.cost[node] + phrases.cost[u, nodes.state[node]])
             rule += 1
         if count + num_states > len(new_state):
             new_state = np.concatenate((new_state, np.empty(count + num_states, np.int32)))
@@ -196,23 +202,21 @@ def _complete(
     left: Ints,
     phrase: States,
     result: Ints,
-    first_node: Ints,
-    state: States,
-    cost: Costs,
-    first_phrase: Ints,
-    end: States,
-    phrase_cost: Costs,
+    nodes: Nodes,
+    phrases: Phrases,
 ) -> Costs:
     """Lower the left nodes' `rest`, the cheapest cost to the end; give the cheapest complete cost through each rule."""
     through = np.full(len(left), np.inf)
     for rule in range(len(left)):
-        after_first, after_last = first_node[result[rule]], first_node[result[rule] + 1]
-        for node in range(first_node[left[rule]], first_node[left[rule] + 1]):
-            for u in range(first_phrase[phrase[rule]], first_phrase[phrase[rule] + 1]):
-                if end[u, state[node]] < 0:
+        after_first, after_last = nodes.first[result[rule]], nodes.first[result[rule] + 1]
+        for node in range(nodes.first[left[rule]], nodes.first[left[rule] + 1]):
+            for u in range(phrases.first[phrase[rule]], phrases.first[phrase[rule] + 1]):
+                if phrases.end[u, nodes.state[node]] < 0:
                     continue
-                after = after_first + np.searchsorted(state[after_first:after_last], end[u, state[node]])
-                to_end = phrase_cost[u, state[node]] + rest[after]
+                after = after_first + np.searchsorted(
+                    nodes.state[after_first:after_last], phrases.end[u, nodes.state[node]]
+                )
+                to_end = phrases.cost[u, nodes.state[node]] + rest[after]
                 rest[node] = min(rest[node], to_end)
-                through[rule] = min(through[rule], cost[node] + to_end)
+                through[rule] = min(through[rule], nodes.cost[node] + to_end)
     return through

@@ -241,7 +241,7 @@ def test_a_search_without_proofs_stands_beside_the_exact_one(known: Laboratory) 
     make_run(known.run_folder("test", "exact, soft"), 1)
     make_run(known.run_folder("test", "full, short"), 2, algorithm="full")
     text = write_results(known)[-1].read_text()
-    heading = "Beside the optimum that the exact search proves, bags and pieces of cut bags"
+    heading = "Beside the optimum that the exact search proves, bags and pieces"
     assert rows(text, heading) == {"full, short": {"optimum found": "3", "dearer": "0", "other rules": "0"}}
 
 

@@ -53,11 +53,10 @@ class Kind(NamedTuple):
 
 
 def kinds(given: Input, grammar: Grammar) -> list[Kind]:
-    """The bag's kinds of tokens. Tokens with a head, a dependent or a place in a chain are each of their own kind."""
+    """The bag's kinds of tokens. Tokens with a dependent or a place in a chain are each of their own kind."""
     inside = [place for unit in given.units for place in unit]
     groups = [*given.units, *((place,) for place in range(len(given.tokens)) if place not in inside)]
     named = {place for chain in given.order for place in chain}
-    named |= {i for i, token in enumerate(given.tokens) if token.head is not None}
     named |= {token.head for token in given.tokens if token.head is not None}
     alike: list[tuple[list[InputToken], list[tuple[int, ...]]]] = []
     for group in groups:

@@ -20,7 +20,7 @@ from grammars.phrase.closure import GRAIN
 from gyro.lattice.automaton import WordAutomaton
 from gyro.search.binary import parse_rows
 from gyro.search.binary_cells import BinaryRows
-from gyro.search.binary_rtn import pruned_parsing
+from gyro.search.binary_rtn import ALGORITHMS
 from gyro.text.bag import Bag
 from tests.gyro.search.phrase_problems import Case, random_automaton, soft_cases
 
@@ -190,7 +190,7 @@ def test_rows_are_those_of_all_derivations(
 @given(soft_cases(total=True, tokens=6), st.sampled_from([0.0, 1.0, 4.0]))
 def test_the_whole_lattice_has_what_is_within_beta(case: Case, beta: float) -> None:
     """With nothing pruned below, the last lattice is all strings within β, and others only on their arcs."""
-    lattice = pruned_parsing(case.grammar, case.automaton, first_row=len(case.bag) + 1, beta=beta).lattice
+    lattice = ALGORITHMS["pruned-parsing"](case.grammar, case.automaton, first_row=len(case.bag) + 1, beta=beta).lattice
     found = {} if lattice is None else {h.tokens: h.cost for h in lattice.strings()}
     expected = case.strings()
     limit = min(expected.values(), default=0.0) + beta

@@ -22,7 +22,7 @@ from gyro.lattice.automaton import WordAutomaton, intersect
 from gyro.lattice.lattice import Hypothesis
 from gyro.search import exact
 from gyro.search.exact import search, search_nbest
-from gyro.search.right_linear import full_expansion
+from gyro.search.right_linear import ALGORITHMS
 from gyro.search.work import Work
 from gyro.text.bag import Bag
 from tests.grammars.phrase.cutting import cheapest_chain, cheapest_cutting
@@ -244,7 +244,7 @@ class TestPhrases:
         chosen = PhraseSet.from_phrases(bag.words, {**rules, ("a",): 1, ("b",): 1})
         model = random_automaton(seed, 4, 6, 0.0)
         result = search(intersect(phrase_closure(chosen, costs=PhraseCosts()), model), bag.counts, beta=1e3)
-        expanded = full_expansion(PhraseGrammar(bag, chosen), model).lattice
+        expanded = ALGORITHMS["full"](PhraseGrammar(bag, chosen), model).lattice
         assert result.proved
         assert (result.paths is None) == (expanded is None)
         if expanded is not None:

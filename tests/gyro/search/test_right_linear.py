@@ -10,12 +10,12 @@ from grammars.phrase.grammar import RowRules
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.lattice import Lattice, Transducer
 from gyro.search.history import remember_contexts
-from gyro.search.right_linear import RightLinearNetwork, _Expansion, full_expansion, pruned_parsing
+from gyro.search.right_linear import ALGORITHMS, RightLinearNetwork, _Expansion
 from tests.gyro.search.phrase_problems import Case, cases
 
 
 def rows_of(case: Case, first_row: int, beta: float) -> tuple[RowRules, ...]:
-    network = pruned_parsing(case.grammar, case.automaton, first_row=first_row, beta=beta).rtn
+    network = ALGORITHMS["pruned-parsing"](case.grammar, case.automaton, first_row=first_row, beta=beta).rtn
     assert isinstance(network, RightLinearNetwork)
     return network.rows
 
@@ -23,7 +23,7 @@ def rows_of(case: Case, first_row: int, beta: float) -> tuple[RowRules, ...]:
 @settings(max_examples=10, deadline=None)
 @given(cases(tokens=7))
 def test_each_string_comes_once(case: Case) -> None:
-    lattice = full_expansion(case.grammar, case.automaton).lattice
+    lattice = ALGORITHMS["full"](case.grammar, case.automaton).lattice
     if lattice is not None:
         source, word, *_ = lattice.to_arrays()
         assert len(set(zip(source.tolist(), word.tolist(), strict=True))) == lattice.num_arcs
