@@ -70,7 +70,7 @@ def main(argv: list[str] | None = None) -> None:
         f"rules of {arguments.shortest} to {LONGEST} words, r = 6, β = 10, {model.order}-gram model {model.path.name}"
     )
     print(f"limits for a bag: {arguments.time_limit:g} s and {arguments.memory_limit:g} GB")
-    columns = f"{'median':>9}{'worst':>9}{'peak':>9}{'arcs':>12}{'times as fast as the first':>24}"
+    columns = f"{'median':>9}{'worst':>9}{'peak':>9}{'arcs':>12}{'times as fast as the first':>28}"
     print(f"{'tokens':>6} {'bags':>5} {'parse':>5}  {'algorithm':<31}{columns}")
     compile_kernels()
     for size, grammars in chosen_grammars(index, arguments.sizes, arguments.bags, arguments.shortest).items():
@@ -116,7 +116,7 @@ def print_size(
         line = f"{size:>6} {len(runs):>5} {parses:>5}  {name + ', ' + form:<31}"
         line += f"{median:>7.2f} s{worst:>7.2f} s{memory:>6.0f} MB"
         arcs = max(run.arcs for run in runs)
-        print(f"{line}{arcs:>12,}{full_median / median:>22.2f} ×  {stops}".rstrip(), flush=True)
+        print(f"{line}{arcs:>12,}{full_median / median:>26.2f} ×  {stops}".rstrip(), flush=True)
 
 
 def measure(
