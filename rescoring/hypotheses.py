@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import partial
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 
+from gyro.checksum import file_checksum
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.text.corpus import Normalisation, tokenize
@@ -48,12 +49,7 @@ def _open_outputs(path: str, normalisation: Normalisation, field: str, weights: 
     said = read_outputs(path, normalisation, field=field, weights=weights)
     rows = zip(said.ids, said.strings, said.weights, strict=True)
     items = [LatticeItem(id, partial(_lattice_of_shares, strings, shares)) for id, strings, shares in rows]
-    try:
-        with open(path, "rb") as file:
-            contents = file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path=path) from error
-    chosen = f"{contents} {field} {sorted((weights or {}).items())}"
+    chosen = f"{file_checksum(path)} {field} {sorted((weights or {}).items())}"
     words = {token for strings in said.strings for string in strings for token in string}
     return LatticeSource(path, items, _signature(chosen, normalisation), words)
 

@@ -151,6 +151,11 @@ class PhraseGrammar:
         self.coverages: Coverages = np.concatenate(coverages) if coverages else np.empty(0, np.uint64)
         self.lengths = np.array(lengths, np.int32)
 
+    @cached_property
+    def has_costs(self) -> bool:
+        """Whether some phrase costs something."""
+        return any(rules.grains.any() for rules in self.phrases)
+
     def _rules_by_length(self, phrases: PhraseSet, costs: PhraseCosts, overlap: int) -> Iterator[PhraseRules]:
         """The rules that add 1, 2, … words, as far as there are any."""
         largest = max((int(counts.max()) for counts in phrases.counts if len(counts)), default=0)

@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from gyro.lattice.labelling import Labelling, numbered_name
+    from gyro.run.progress import Progress
 
     format = LatticeFormat.from_arguments(arguments)
     labelling = Labelling(
@@ -37,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     source = open_source(arguments.lattices, arguments.range, format)
     _check_place(source.path, Path(arguments.output).parent)
     missing = []
-    for number, item in enumerate(source, source.first + 1):
+    items = Progress(0, 0, sys.stderr).over(source, "lattices", len(source))
+    for number, item in enumerate(items, source.first + 1):
         lattice = item.lattice()
         if lattice is None:
             missing.append(number)

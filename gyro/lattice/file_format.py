@@ -3,6 +3,7 @@
 LatticeFormat   what bare labels mean, what the numbers of a weight are worth, which side of a transducer counts
 OWN_FORMAT      that of our own files, in which nothing has to be said
 read_wordmap    the words of labels, out of a file with a label and a word a line
+is_label        whether a text is the number of a label
 
 This is light: a command line says what it has to say with it before a lattice is read.
 """
@@ -103,10 +104,10 @@ def _wordmap(path: str, _changed: int, _size: int) -> Mapping[int, str]:
     for number, row in rows:
         if len(row) != 2:
             raise InputError(f"found {len(row)} columns; a word and its label are needed", path=path, line=number)
-    column = 1 if all(_is_label(row[1]) for _, row in rows) else 0
+    column = 1 if all(is_label(row[1]) for _, row in rows) else 0
     words: dict[int, str] = {}
     for number, row in rows:
-        if not _is_label(row[column]):
+        if not is_label(row[column]):
             found = f"found {' '.join(row)!r:.60}; a word and its label are needed, in one order throughout"
             raise InputError(found, path=path, line=number)
         label = int(row[column])
@@ -118,5 +119,6 @@ def _wordmap(path: str, _changed: int, _size: int) -> Mapping[int, str]:
     return MappingProxyType(words)
 
 
-def _is_label(text: str) -> bool:
+def is_label(text: str) -> bool:
+    """Whether a text is the number of a label."""
     return text.isascii() and text.isdigit() and len(text) <= 10 and int(text) <= LARGEST_LABEL

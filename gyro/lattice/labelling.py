@@ -11,10 +11,8 @@ from functools import cached_property
 from itertools import count
 from os import PathLike
 
-import numpy as np
-
 from gyro.errors import InputError
-from gyro.lattice.file_format import LARGEST_LABEL, read_wordmap
+from gyro.lattice.file_format import LARGEST_LABEL, is_label, read_wordmap
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.openfst_format import STANDARD
 
@@ -106,18 +104,11 @@ def numbered_name(pattern: str, number: int) -> str:
 
 
 def _is_number(word: str) -> bool:
-    """Whether a word is a label as it is written: without a sign and zeros before it."""
-    is_label = word.isascii() and word.isdigit() and len(word) <= 10 and word[0] != "0"
-    return is_label and int(word) <= LARGEST_LABEL
+    """Whether a word is a label as it is written: without zeros before it."""
+    return is_label(word) and word[0] != "0"
 
 
 def _renamed(lattice: Lattice, names: dict[str, str]) -> Lattice:
     """The lattice with other words in the place of some."""
-    if not names:
-        return lattice
-    named = [names.get(word, word) for word in lattice.words]
-    new_words = sorted(set(named))
-    place = {word: i for i, word in enumerate(new_words)}
-    source, word, target, *rest = lattice.to_arrays()
-    new = np.array([place[name] for name in named], np.int32)[word]
-    return Lattice.from_arrays(new_words, 0 if lattice.num_states else -1, source, new, target, *rest)
+    words = tuple(sorted({names.get(word, word) for word in lattice.words}))
+    return lattice.over_words(words, {word: words.index(names.get(word, word)) for word in lattice.words})

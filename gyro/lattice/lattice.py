@@ -257,10 +257,11 @@ class Lattice:
         number = {word: i for i, word in enumerate(words)}
         whole = Transducer.from_arrays(1, 0, [], [], [], [], [], [0], [0.0])._fst
         for lattice in lattices:
-            whole.concat(lattice._renumbered(words, number)._transducer()._fst)
+            whole.concat(lattice.over_words(words, number)._transducer()._fst)
         return Lattice(words, Transducer(whole))
 
-    def _renumbered(self, words: tuple[str, ...], number: Mapping[str, int]) -> Lattice:
+    def over_words(self, words: tuple[str, ...], number: Mapping[str, int]) -> Lattice:
+        """The lattice over other words: in the place of each of its own stands `words[number[word]]`."""
         source, word, target, *rest = self.to_arrays()
         new = np.array([number[w] for w in self.words], np.int32)[word] if len(word) else word
         return Lattice.from_arrays(words, 0 if self.num_states else -1, source, new, target, *rest)

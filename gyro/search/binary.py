@@ -143,7 +143,6 @@ class _Parser:
     def _add_row(self, scale: _Weights, lefts: list[Cells], row: int, beta: float) -> None:
         """Make a row of phrase rules, and of pairs of a left part and a cell of a lower row."""
         parts, best = self._phrase_rules(scale, row)
-        contexts = (0,) if row == len(self.grammar.bag) else range(len(self.grammar.contexts))
         allowed = np.empty(0, np.uint64) if self.allowed is None else self.allowed[row]
         if self.allowed is None or len(allowed):
             for length in range(1, row):
@@ -152,7 +151,7 @@ class _Parser:
                     parts.append(rules)
         rules = Rules.together(parts)
         limit = best + beta + SLACK
-        rules = rules.only((rules.cost <= limit) & (rules.cost < np.inf) & np.isin(rules.context, contexts))
+        rules = rules.only((rules.cost <= limit) & (rules.cost < np.inf))
         self.made.rules += len(rules)
         self.made.arcs.append(0)
         self.made.rows.append(self._joined(scale, rules, limit))
@@ -174,7 +173,7 @@ class _Parser:
         )
         cost = cost + GRAIN * cells.offset
         sides = np.stack([cells.strings, cells.offset, np.full(len(cells), ENDED), np.zeros(len(cells), np.int64)], 1)
-        rules = Rules(sides.astype(np.int64), np.zeros(len(cells)), cells.coverage, cells.context, cost)
+        rules = Rules(sides, np.zeros(len(cells)), cells.coverage, cells.context, cost)
         return [rules], float(cost.min(initial=np.inf))
 
     def _settled(self, scale: _Weights, work: Callable[[], Any]) -> Any:

@@ -231,7 +231,7 @@ class Generator:
         settings = self.settings
         algorithm = rtn.ALGORITHMS[settings.grammar]["full" if settings.is_search else settings.algorithm]
         return algorithm(
-            grammar_of(bag, rung, settings, self._costs),
+            grammar_of(bag, rung.phrases, settings, self._costs),
             acceptor,
             inner=self.model.acceptor(bag.words, start=False) if settings.cell_start == "anywhere" else None,
             first_row=settings.first_row,

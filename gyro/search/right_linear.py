@@ -23,6 +23,7 @@ from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.determinise import determinise
 from gyro.lattice.lattice import Lattice, Transducer
 from gyro.lattice.openfst_format import FstArrays
+from gyro.search.exact_result import MOST_DETERMINISE_STEPS
 from gyro.search.history import remember_contexts
 from gyro.search.network import RtnResult, RtnWork, cell_lattice, check_problem, three_algorithms
 from gyro.search.right_linear_chart import SLACK, RtnChart
@@ -30,8 +31,6 @@ from gyro.search.work import Work
 
 Ints = NDArray[np.int64]
 Labels = NDArray[np.int32]
-
-MOST_DETERMINISE_STEPS = 20_000_000  # of a lattice with phrase costs; where it takes more, strings keep several paths
 
 
 @dataclass(frozen=True)
@@ -108,10 +107,7 @@ ALGORITHMS = three_algorithms(search_network)
 
 def _result(whole: Transducer, beta: float, grammar: PhraseGrammar, rows: list[RowRules], arcs: list[int]) -> RtnResult:
     lattice = Lattice(grammar.bag.words, whole.prune(beta))
-    if any(rules.grains.any() for rules in grammar.phrases):
-        lattice = _one_path_a_string(lattice).prune(beta).minimal()
-    else:
-        lattice = lattice.determinised()
+    lattice = _one_path_a_string(lattice).prune(beta).minimal() if grammar.has_costs else lattice.determinised()
     cells = sum(len(np.unique(rules.result)) for rules in rows)
     return RtnResult(
         None if lattice.empty() else lattice,
@@ -193,7 +189,7 @@ class _Expansion:
         arcs = self._calls(rules, np.searchsorted(cells, rules.left), np.searchsorted(cells, rules.result))
         network = Transducer.from_arrays(len(cells), 0, *arcs, np.zeros(len(rules)), [len(cells) - 1], [0.0])
         expanded = network.replace(self.phrase_cells)
-        if any(rules.grains.any() for rules in self.grammar.phrases):
+        if self.grammar.has_costs:
             return expanded.compose(self.model)
         return expanded.outputs().compose(self.model)
 

@@ -2,7 +2,7 @@
 
 Rung        one try at a bag: the name under which it is counted, the rules in force, and β
 find_rungs  the tries at a bag, one after the other
-grammar_of  the grammar of a try
+grammar_of  the grammar of its rules
 """
 
 from __future__ import annotations
@@ -38,30 +38,29 @@ def find_rungs(bag: Bag, phrases: PhraseSet, settings: Settings) -> Iterator[Run
 
     Rules that cannot cover the bag are left out, where that is quickly told.
     """
-    return (rung for rung in _all_rungs(bag, phrases, settings) if _may_parse(bag, rung, settings))
-
-
-def grammar_of(bag: Bag, rung: Rung, settings: Settings, costs: PhraseCosts | None = None) -> PhraseGrammar:
-    return PhraseGrammar(bag, rung.phrases, costs=costs, overlap=settings.overlap)
-
-
-def _all_rungs(bag: Bag, phrases: PhraseSet, settings: Settings) -> Iterator[Rung]:
     low, high = settings.rule_lengths
     known = {int(word) for word in phrases.grams[0][:, 0]}
     unknown = [word for word in range(len(bag.words)) if word not in known]
     wider = [settings.beta * factor for factor in PRUNE_LESS if settings.algorithm.startswith("pruned")]
     rules = phrases.of_lengths(low, high).with_unigrams(unknown)
-    yield Rung(RULES, rules, settings.beta)
-    yield from (Rung(PRUNED_LESS, rules, beta, WIDER_SHARE) for beta in wider)
+    if _may_parse(bag, rules, settings):
+        yield Rung(RULES, rules, settings.beta)
+        yield from (Rung(PRUNED_LESS, rules, beta, WIDER_SHARE) for beta in wider)
     if low > 2:
         rules = phrases.of_lengths(2, high).with_unigrams(unknown)
-        yield Rung(TWO_GRAM_RULES, rules, settings.beta)
-        yield from (Rung(TWO_GRAM_PRUNED_LESS, rules, beta, WIDER_SHARE) for beta in wider)
+        if _may_parse(bag, rules, settings):
+            yield Rung(TWO_GRAM_RULES, rules, settings.beta)
+            yield from (Rung(TWO_GRAM_PRUNED_LESS, rules, beta, WIDER_SHARE) for beta in wider)
     if low > 1:
         yield Rung(ONE_GRAM_RULES, rules.with_unigrams(range(len(bag.words))), settings.beta)
 
 
-def _may_parse(bag: Bag, rung: Rung, settings: Settings) -> bool:
-    if len(rung.phrases.grams[0]) == len(bag.words) or len(bag) > LARGEST_CHECKED:
+def grammar_of(bag: Bag, phrases: PhraseSet, settings: Settings, costs: PhraseCosts | None = None) -> PhraseGrammar:
+    """The grammar of the rules of a try."""
+    return PhraseGrammar(bag, phrases, costs=costs, overlap=settings.overlap)
+
+
+def _may_parse(bag: Bag, phrases: PhraseSet, settings: Settings) -> bool:
+    if len(phrases.grams[0]) == len(bag.words) or len(bag) > LARGEST_CHECKED:
         return True
-    return grammar_of(bag, rung, settings).has_parse()
+    return grammar_of(bag, phrases, settings).has_parse()
