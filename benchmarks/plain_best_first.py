@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from comparison.best_first import template as t
 from comparison.best_first.ccg_inventory import CcgInventory
 from comparison.best_first.dependency_grammar import DependencyGrammar
-from comparison.best_first.edge import NO_TAG, text_hash
+from comparison.best_first.edge import NO_TAG
 from comparison.best_first.problem import Prepared
+from comparison.learning.hashing import text_hash
 from grammars.ccg.grammar import BinaryRule
 
 _ALL = (1 << 64) - 1

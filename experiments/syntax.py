@@ -21,8 +21,10 @@ from typing import Any
 
 from comparison.best_first.model import TAGGER, BestFirstModel, ModelSettings, load_model
 from comparison.best_first.system import BestFirstSystem, GenerationSettings
-from comparison.best_first.training import DevScore, Iteration, read_history, train
+from comparison.best_first.training import train
 from comparison.best_first.treebank import ccg_training, dependency_training
+from comparison.learning.development import DevScore
+from comparison.learning.training import Iteration, read_history
 from experiments.experiment import folder_name
 from experiments.laboratory import Step
 from experiments.syntax_description import Decode, GyroTable, LearnerTable, SyntaxExperiment

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from comparison.best_first.training import Iteration
+from comparison.learning.training import Iteration
 from gyro.files import write_atomically
 
 Histories = Mapping[str, Sequence[Iteration]]

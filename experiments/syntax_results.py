@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import fmean
 
 from comparison.best_first.system import decoded_outcomes
-from comparison.best_first.training import Iteration
+from comparison.learning.training import Iteration
 from experiments.markdown import markdown_table
 from experiments.syntax import SyntaxLaboratory
 from experiments.syntax_description import Decode, DecodeTable

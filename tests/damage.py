@@ -171,7 +171,7 @@ def _write_best_first(folder: Path) -> None:
 
     from comparison.best_first.dependency_grammar import DependencyGrammar
     from comparison.best_first.model import ModelSettings, save_model
-    from comparison.best_first.tag_dictionary import TagDictionary
+    from comparison.learning.tag_dictionary import TagDictionary
     from grammars.ccg.derivation import Leaf, Node
     from grammars.ccg.tagger import train_tagger
 

@@ -30,18 +30,16 @@ from comparison.best_first.edge import (
     SECOND_TAG,
     SECOND_WORD,
     SIZE,
-    Hashes,
     Integers,
     binary_rules,
     ends,
     features,
     fill,
-    mix,
     signature,
-    start,
     unary_rules,
 )
 from comparison.best_first.template import bucket, pack, put_ends, write, write_joint
+from comparison.learning.hashing import Hashes, mix, start
 from gyro.row_table import slot_of
 
 CATEGORY = OWN

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from comparison.best_first.ccg_edge import CcgTables
-from comparison.best_first.edge import NO_TAG, UNKNOWN_TAG, text_hash
-from comparison.best_first.tag_dictionary import TagDictionary
+from comparison.best_first.edge import NO_TAG, UNKNOWN_TAG
+from comparison.learning.hashing import text_hash
+from comparison.learning.tag_dictionary import TagDictionary
 from grammars.ccg.derivation import Derivation, leaves
 from grammars.ccg.grammar import BinaryRule, CcgGrammar, Rule, UnaryRule
 from gyro.errors import InputError

@@ -25,7 +25,6 @@ from comparison.best_first.edge import (
     OWN,
     SIZE,
     Edges,
-    Hashes,
     Integers,
     Problem,
     binary_rules,
@@ -33,12 +32,11 @@ from comparison.best_first.edge import (
     features,
     fill,
     is_complete,
-    mix,
     signature,
-    start,
     unary_rules,
 )
 from comparison.best_first.template import bucket, pack, put_ends, write, write_joint
+from comparison.learning.hashing import Hashes, mix, start
 
 LEFT_VALENCY, RIGHT_VALENCY = OWN, OWN + 1
 LEFT_CHILD_WORD, LEFT_CHILD_TAG = OWN + 2, OWN + 3

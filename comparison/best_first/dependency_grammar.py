@@ -20,8 +20,9 @@ from comparison.best_first.dependency_edge import (
     HEAD_PLACE,
     DependencyTables,
 )
-from comparison.best_first.edge import NO_TAG, OWN, UNKNOWN_TAG, text_hash
-from comparison.best_first.tag_dictionary import TagDictionary
+from comparison.best_first.edge import NO_TAG, OWN, UNKNOWN_TAG
+from comparison.learning.hashing import text_hash
+from comparison.learning.tag_dictionary import TagDictionary
 from grammars.conllu import ConlluSentence
 from gyro.errors import InputError
 from gyro.text.corpus import ROOT

@@ -6,8 +6,6 @@ fits          the input check: does the bag have the words of both edges?
 may_precede   the check of words whose relative order is fixed
 ends          the records at the ends of an edge
 is_complete   does an edge have all that the bag requires?
-text_hash     the number that stands for a string
-mix           one step of the hash behind features, signatures and structures
 
 A grammar is a NamedTuple of its tables, and the decoder's compiled loop is specialised on its type. Its module gives,
 with numba's `overload`, the code for these five, which have no body here:
@@ -27,15 +25,14 @@ input check is one addition and one mask for 32 different words.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-Hashes = NDArray[np.uint64]
+from comparison.learning.hashing import SEED, Hashes, mix
+
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
@@ -54,9 +51,6 @@ NO_TAG, UNKNOWN_TAG = "<none>", "<unknown>"
 
 NOTHING = -1  # in LEFT and RIGHT: there is no such part
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_HALF = np.uint64(32)
-_SEED = np.uint64(0xD1B54A32D192ED03)
 STRING_BASE = np.uint64(0x100000001B3)
 
 
@@ -109,12 +103,6 @@ class Problem(NamedTuple):
 ANY_HEAD, IS_ROOT = -2, -1
 
 
-@lru_cache(maxsize=1 << 18)
-def text_hash(text: str) -> int:
-    """A number of 64 bits for a word, tag, label or category, the same on every machine."""
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
-
-
 def binary_rules(grammar: Any, problem: Problem, edges: Edges, left: int, right: int, rules: Any) -> int:
     """Write the rules that combine left and right, in this order, and return their number."""
     raise TypeError("only compiled code calls this")
@@ -151,22 +139,9 @@ def signature(grammar: Any, edges: Edges, edge: int) -> int:
 
 
 @njit(cache=True)
-def mix(state: Any, value: Any) -> Any:
-    """One step of a hash: both are unsigned numbers of 64 bits."""
-    state = (state ^ value) * _GOLDEN
-    return state ^ (state >> _HALF)
-
-
-@njit(cache=True)
-def start(template: Any) -> Any:
-    """The hash of a feature without values yet."""
-    return mix(_SEED, np.uint64(template))
-
-
-@njit(cache=True)
 def structure_of(left: Any, right: Any, rule: Any) -> Any:
     """The structure of an edge from its parts', 0 for those that are not there."""
-    return mix(mix(mix(_SEED, np.uint64(left)), np.uint64(right)), np.uint64(rule) + np.uint64(1))
+    return mix(mix(mix(SEED, np.uint64(left)), np.uint64(right)), np.uint64(rule) + np.uint64(1))
 
 
 def structure(left: int, right: int, rule: int) -> int:

@@ -30,6 +30,7 @@ from comparison.best_first.state import (
 )
 from comparison.best_first.update import Learning, learn
 from comparison.best_first.workspace import Workspace
+from comparison.learning.training import Learned
 
 _MOST_TOUCHED = 1 << 17
 
@@ -57,15 +58,6 @@ class Example:
 
     prepared: Prepared
     gold: tuple[int, ...]
-
-
-class Learned(NamedTuple):
-    """How the search for one sentence went."""
-
-    found: bool
-    scored: int
-    expanded: int
-    updates: int
 
 
 class Learner:

@@ -2,23 +2,23 @@
 
 ModelSettings     all that decides how a model was made and how it decodes
 BestFirstModel    a grammar, its weights and settings
-save_model        write one
-load_model        read one
 kernel_options    the settings as the compiled code takes them
+save_model        write one
+read_settings     what its folder says of its making
+load_model        read one
 
-The folder: model.json (format, settings, signature), grammar.json, weights.npz (places and values of the weights that
-are not zero), perhaps tagger/ (a CCG multi-tagger), training.jsonl and training.svg (how the training went).
+The folder is that of comparison.learning.model_folder, with what training leaves beside it and perhaps tagger/, a CCG
+multi-tagger.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,21 +27,23 @@ from comparison.best_first.ccg_inventory import CcgInventory
 from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.learner import METHODS
 from comparison.best_first.problem import Grammar
-from comparison.best_first.state import (
-    Options,
+from comparison.best_first.state import Options
+from comparison.learning.model_folder import (
+    GRAMMAR,
+    LARGEST_BITS,
+    Head,
+    ModelFormat,
+    read_head,
+    read_model,
+    write_model,
 )
-from gyro.array_file import read_arrays
 from gyro.errors import InputError
-from gyro.files import check_type, read_json, write_atomically, write_json
-from gyro.version import __version__
 
-FORMAT, VERSION = "gyro best-first model", 1
 GRAMMARS: dict[str, type[DependencyGrammar] | type[CcgInventory]] = {
     "ccg": CcgInventory,
     "dependency": DependencyGrammar,
 }
-MODEL, GRAMMAR, WEIGHTS, TAGGER = "model.json", "grammar.json", "weights.npz", "tagger"
-_LARGEST_BITS = 28
+TAGGER = "tagger"
 _DAMAGE = (AttributeError, IndexError, KeyError, TypeError, ValueError)  # of JSON whose values are not ours
 
 
@@ -81,8 +83,8 @@ class ModelSettings:
                 raise InputError(f"found {name} {getattr(self, name)}; at least {least} is allowed")
         if not math.isfinite(self.lm_weight):
             raise InputError(f"found the weight {self.lm_weight} of the language model; a number is allowed")
-        if not 10 <= self.bits <= _LARGEST_BITS:
-            raise InputError(f"found {self.bits} bits; 10 to {_LARGEST_BITS} are allowed")
+        if not 10 <= self.bits <= LARGEST_BITS:
+            raise InputError(f"found {self.bits} bits; 10 to {LARGEST_BITS} are allowed")
 
 
 @dataclass(frozen=True)
@@ -95,11 +97,7 @@ class BestFirstModel:
     signature: str = ""
 
 
-class Found(NamedTuple):
-    """What model.json says."""
-
-    settings: ModelSettings
-    signature: str
+FORMAT = ModelFormat("gyro best-first model", 1, ModelSettings)
 
 
 def kernel_options(settings: ModelSettings, goals: int = 1) -> Options:
@@ -122,51 +120,20 @@ def save_model(
     facts: Mapping[str, Any],
 ) -> str:
     """Write a model and return its signature; `facts` tell how it came about."""
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    write_json(path / GRAMMAR, grammar.to_json())
-    places = np.flatnonzero(weights).astype(np.int32)
-    values = weights[places]
-    with write_atomically(path / WEIGHTS) as file:
-        np.savez(file, places=places, values=values)
-    signature = _signature(places, values, path / GRAMMAR)
-    made = {"format": FORMAT, "version": VERSION, "gyro": __version__, "signature": signature, "facts": dict(facts)}
-    write_json(path / MODEL, {**made, "settings": asdict(settings)})
-    return signature
+    return write_model(folder, FORMAT, grammar.to_json(), weights, settings, facts)
 
 
-def _signature(places: NDArray[np.int32], values: NDArray[np.float32], grammar: Path) -> str:
-    return hashlib.sha256(places.tobytes() + values.tobytes() + grammar.read_bytes()).hexdigest()[:12]
-
-
-def read_settings(folder: str | os.PathLike[str]) -> Found:
+def read_settings(folder: str | os.PathLike[str]) -> Head[ModelSettings]:
     """What a model's folder says of its making."""
-    path = Path(folder) / MODEL
-    if not path.is_file():
-        raise InputError("no model.json here; a folder that gyro train wrote is needed", path=folder)
-    value = read_json(path)
-    if (value.get("format"), value.get("version")) != (FORMAT, VERSION):
-        raise InputError(f"found {value.get('format')!r:.60}; {FORMAT!r} version {VERSION} is allowed", path=path)
-    known = {field.name for field in fields(ModelSettings)}
-    given = check_type(dict[str, Any], value.get("settings"), "settings of a model", path)
-    settings = check_type(ModelSettings, {k: v for k, v in given.items() if k in known}, "settings of a model", path)
-    return Found(settings, str(value.get("signature")))
+    return read_head(folder, FORMAT)
 
 
 def load_model(folder: str | os.PathLike[str]) -> BestFirstModel:
     """Read a model."""
-    settings, signature = read_settings(folder)
-    path = Path(folder) / GRAMMAR
+    stored = read_model(folder, FORMAT)
     try:
-        grammar = GRAMMARS[settings.grammar].from_json(read_json(path))
+        grammar = GRAMMARS[stored.settings.grammar].from_json(stored.grammar)
     except _DAMAGE as error:
+        path = Path(folder) / GRAMMAR
         raise InputError(f"not the grammar of a model: {error!r:.60}", path=path) from error
-    weights = np.zeros(1 << settings.bits, dtype=np.float32)
-    path = Path(folder) / WEIGHTS
-    places, values = read_arrays(path, "the weights of a model", places=np.int32, values=np.float32)
-    if len(places) != len(values) or (len(places) and not 0 <= places.min() <= places.max() < len(weights)):
-        raise InputError(f"not the weights of a model: {len(values)} values do not fit to their places", path=path)
-    if _signature(places, values, Path(folder) / GRAMMAR) != signature:
-        raise InputError("grammar and weights are not those that model.json was written with", path=folder)
-    weights[places] = values
-    return BestFirstModel(grammar, weights, settings, signature)
+    return BestFirstModel(grammar, stored.weights, stored.settings, stored.signature)

@@ -41,8 +41,8 @@ from comparison.best_first.edge import (
     SIZE,
     STRING_BASE,
     Problem,
-    text_hash,
 )
+from comparison.learning.hashing import text_hash
 from gyro.errors import InputError
 from gyro.lattice.automaton import WordAutomaton
 from gyro.text.corpus import ROOT

@@ -17,7 +17,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from comparison.best_first.edge import Edges, Hashes, Integers, Numbers, Problem
+from comparison.best_first.edge import Edges, Integers, Numbers, Problem
+from comparison.learning.hashing import Hashes
 
 # How a call of `search` or `learn` ended.
 DONE, EXHAUSTED, OUT_OF_BUDGET, EDGES_FULL, AGENDA_FULL = 0, 1, 2, 3, 4

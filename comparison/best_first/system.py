@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import sacrebleu
 from pydantic import Field
 
 from comparison.best_first.ccg_inventory import CcgInventory
@@ -23,12 +22,11 @@ from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.input import bag_input
 from comparison.best_first.model import BestFirstModel, kernel_options
 from comparison.best_first.output import FORMATS, complete_output, missing_groups, output_text
-from comparison.best_first.training import DevScore
+from comparison.learning.development import DevScore, Ordered, score_orders
 from gyro.errors import InputError
 from gyro.files import write_atomically
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.nbest import cost_feature
-from gyro.pool import Failure, run_tasks
 from gyro.run.batch import Summary, run_batch
 from gyro.run.folder import open_run
 from gyro.run.outcome import Ordering, Outcome
@@ -234,23 +232,15 @@ def dev_scorer(
     bags: Sequence[Bag], settings: GenerationSettings, language_model: LanguageModel | None = None, jobs: int = 1
 ) -> Callable[[BestFirstModel], DevScore]:
     """A function that decodes the bags with a model and scores the result."""
-    references = [" ".join(bag.reference or ()) for bag in bags]
 
     def score(model: BestFirstModel) -> DevScore:
         system = BestFirstSystem(model, settings, language_model)
         system.warm_up()
 
-        def work(number: int) -> list[Any]:
-            output = system.decode(bags[number])
-            return [list(output.words), output.decoded.timed_out, output.decoded.seconds]
+        def order(bag: Bag) -> Ordered:
+            output = system.decode(bag)
+            return Ordered(output.words, output.decoded.timed_out, output.decoded.seconds)
 
-        outputs: list[list[Any]] = [[] for _ in bags]
-        for ended in run_tasks(range(len(bags)), work, jobs=jobs):
-            outputs[ended.task] = [[], True, ended.seconds] if isinstance(ended.result, Failure) else ended.result
-        strings = [" ".join(words) for words, _, _ in outputs]
-        bleu = sacrebleu.corpus_bleu(strings, [references], tokenize="none", force=True).score
-        length = sum(len(words) for words, _, _ in outputs) / max(sum(map(len, bags)), 1)
-        timeouts = sum(timed_out for _, timed_out, _ in outputs) / max(len(bags), 1)
-        return DevScore(bleu, length, timeouts, sum(seconds for _, _, seconds in outputs))
+        return score_orders(bags, order, jobs)
 
     return score

@@ -33,12 +33,10 @@ from comparison.best_first.edge import (
     SECOND_WORD,
     SIZE,
     Edges,
-    Hashes,
     Integers,
     Problem,
-    mix,
-    start,
 )
+from comparison.learning.hashing import Hashes, mix, start
 
 Template = tuple[int, ...]
 Table = Sequence[Template]

@@ -13,7 +13,6 @@ tag_categories      candidate categories for the words of sentences, by a multi-
 from __future__ import annotations
 
 import hashlib
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -24,8 +23,9 @@ from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.input import Given, ccg_example, dependency_example, unit_categories
 from comparison.best_first.learner import Example
 from comparison.best_first.model import ModelSettings
-from comparison.best_first.training import Treebank
-from grammars.annotation import Annotation, TreebankSentence, derivation_to_sentence, sentence_to_bag, tree_to_sentence
+from comparison.learning.development import choose_bags
+from comparison.learning.training import Treebank
+from grammars.annotation import Annotation, TreebankSentence, derivation_to_sentence, tree_to_sentence
 from grammars.ccg.derivation import AutoEntry, Derivation, Node, leaves, postorder, read_auto
 from grammars.ccg.grammar import NO_POS, assign_heads, fill_pos
 from grammars.ccg.report import ConversionReport, convert_all
@@ -44,7 +44,7 @@ class TrainingSet(NamedTuple):
     """What training needs; `notes` tell what was left out or filled in."""
 
     grammar: DependencyGrammar | CcgInventory
-    treebank: Treebank
+    treebank: Treebank[Example]
     notes: tuple[str, ...]
     tagger: MultiTagger | None = None
 
@@ -152,14 +152,8 @@ def development_bags(
         units="units" in known,
         lemmas="lemmas" in known,
     )
-    bags = []
-    for sentence, categories in _development(paths, settings, tagger):
-        if all(map(is_token, sentence.words)):
-            bags.append(sentence_to_bag(sentence, annotation, categories))
-    if not bags:
-        raise InputError("found no sentence that can be used", path=paths[0])
-    chosen = sorted(random.Random(settings.seed).sample(range(len(bags)), min(sample, len(bags))))
-    return [bags[i] for i in chosen]
+    sentences = _development(paths, settings, tagger)
+    return choose_bags(sentences, annotation, sample=sample, seed=settings.seed, path=paths[0])
 
 
 def _development(

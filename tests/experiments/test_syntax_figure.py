@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from comparison.best_first.training import Iteration
+from comparison.learning.training import Iteration
 from experiments.syntax_figure import COLOURS, write_convergence, write_time_limits
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -32,13 +32,11 @@ from comparison.best_first.edge import (
     fits,
     is_complete,
     may_precede,
-    mix,
-    start,
     structure,
-    text_hash,
 )
 from comparison.best_first.problem import Input, InputToken, Prepared, prepare
 from comparison.best_first.workspace import Workspace
+from comparison.learning.hashing import mix, start, text_hash
 from lm.kenlm.model import KenlmModel
 from tests.comparison.best_first import twin
 from tests.comparison.best_first.bags import BAGS, CCG_BAGS, bag

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from comparison.best_first import tag_dictionary
-from comparison.best_first.tag_dictionary import LEAST_SHARE, RARE, TagDictionary, word_look
+from comparison.learning import tag_dictionary
+from comparison.learning.tag_dictionary import LEAST_SHARE, RARE, TagDictionary, word_look
 
 WORDS = st.text("abAB1-.", min_size=1, max_size=4)
 TAGGED = st.lists(st.tuples(WORDS, st.sampled_from("NVJ")), max_size=60)
