@@ -5,7 +5,21 @@ from __future__ import annotations
 import argparse
 from importlib import import_module
 
-NAMES = ("index", "acceptor", "rtn", "search", "batch", "rescoring", "dependency", "mbr", "best_first", "neural")
+NAMES = (
+    "index",
+    "acceptor",
+    "rtn",
+    "search",
+    "batch",
+    "rescoring",
+    "dependency",
+    "mbr",
+    "best_first",
+    "ngram_beam",
+    "neural",
+    "transition",
+    "wan",
+)
 
 
 def main() -> None:

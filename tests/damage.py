@@ -22,6 +22,7 @@ import shutil
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -132,6 +133,8 @@ def material(folder: Path, run: Path, index: Path, model: Path) -> None:
     for name, content in TEXTS.items():
         (folder / name).write_text(content, encoding="utf-8")
     _write_best_first(folder)
+    _write_unigrams(folder / "ngram-beam")
+    _write_wan(folder / "wan", folder / "trees.conllu")
     _write_neural(folder / "neural")
 
 
@@ -182,6 +185,19 @@ def _write_best_first(folder: Path) -> None:
     save_model(folder / "best-first", grammar, weights, ModelSettings(bits=12), {})
     leaves = (Leaf.plain("NP", "she", "PRP"), Leaf.plain("S[dcl]\\NP", "sings", "VBZ"))
     train_tagger([Node("S[dcl]", "ba", 0, leaves)], epochs=1, bits=10).save(folder / "tagger")
+
+
+def _write_unigrams(folder: Path) -> None:
+    from comparison.ngram_beam.unigram_model import count_words, write_unigrams
+    from gyro.text.corpus import Normalisation
+
+    write_unigrams(count_words([["a", "dog", "a"]], Normalisation("none")), folder, {})
+
+
+def _write_wan(folder: Path, treebank: Path) -> None:
+    from comparison.wan.model import WanSettings, train_model, write_wan_model
+
+    write_wan_model(folder, *train_model([treebank], WanSettings()))
 
 
 TEXTS = {
@@ -375,6 +391,24 @@ def _read_trained(folder: Path) -> object:
 
     load_tagger(folder / "tagger")
     return load_model(folder / "best-first")
+
+
+@_work("ngram-beam/model.json ngram-beam/counts.tsv")
+def _read_unigrams(folder: Path) -> object:
+    """The table without its signature too: else no change of it gets to its reader."""
+    from comparison.ngram_beam.unigram_model import COUNTS, parse_counts, read_unigrams
+
+    path = folder / "ngram-beam"
+    with suppress(GyroError):
+        parse_counts((path / COUNTS).read_bytes(), path / COUNTS)
+    return read_unigrams(path).cost("a")
+
+
+@_work("wan/model.json wan/vocabulary.json wan/counts.npz")
+def _read_wan(folder: Path) -> object:
+    from comparison.wan.model import read_wan_model
+
+    return read_wan_model(folder / "wan")
 
 
 @_work("neural/llama.gguf neural/tinyllama.gguf")

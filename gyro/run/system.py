@@ -30,6 +30,9 @@ class _Entry(NamedTuple):
 SYSTEMS = {
     "gyro": _Entry("gyro.pipeline.options", False),
     "best-first": _Entry("comparison.best_first.options", True),
+    "transition": _Entry("comparison.transition.options", True),
+    "ngram-beam": _Entry("comparison.ngram_beam.options", True),
+    "wan": _Entry("comparison.wan.options", True),
 }
 
 

@@ -6,7 +6,6 @@ rung             the rules that a bag is ordered by, and those that it falls bac
 piece            long sentences piece by piece
 exact            the search that proves its optimum, with exact_bound, exact_forward, exact_kernel and exact_result
 work             the steps that a search may take
-constraint       what bags may ask for besides their tokens
 rtn              the published algorithms over a recursive transition network: network has what they have in common,
                  right_linear (with right_linear_chart) and binary_rtn (with binary, binary_kernel) the two grammars
 history          models that remember the words before them, for overlapping phrases

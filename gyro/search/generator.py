@@ -19,9 +19,9 @@ from gyro.index.reader import TextIndex
 from gyro.lattice.automaton import WordAutomaton, intersect
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.batch import Summary, run_batch
+from gyro.run.constraint import check_constraints
 from gyro.run.outcome import RUNGS, Ordering, Outcome, Search
 from gyro.search import rtn
-from gyro.search.constraint import check_constraints
 from gyro.search.exact import NBest, search, search_nbest
 from gyro.search.network import Network, OutOfSteps, RtnResult
 from gyro.search.piece import MOST_ARCS, cut, thin, without_model
@@ -31,6 +31,8 @@ from gyro.search.work import MILLION, Work
 from gyro.text.bag import Bag
 from gyro.text.corpus import check_normalisation
 from lm.model import LanguageModel
+
+SYSTEM = "gyro"
 
 
 class Allowance(NamedTuple):
@@ -86,7 +88,7 @@ class Generator:
 
     def checked(self, bags: Iterable[Bag]) -> Iterator[Bag]:
         """The same bags, whose constraints are known; compiled code is loaded here, so that no worker pays for it."""
-        rest = map(check_constraints, bags)
+        rest = (check_constraints(bag, SYSTEM) for bag in bags)
         first = list(islice(rest, 1))
         for bag in first:
             self.order(Bag(bag.tokens[:3]))
@@ -119,7 +121,7 @@ class Generator:
 
     def order(self, bag: Bag) -> Ordering:
         """Order one bag; a long one that has a reference is cut into pieces, ordered one by one and joined."""
-        check_constraints(bag)
+        check_constraints(bag, SYSTEM)
         settings, limit = self.settings, self.settings.max_tokens
         if limit and len(bag) > limit and bag.reference is not None:
             return self._order_pieces(bag, cut(bag.reference, limit))
@@ -160,7 +162,7 @@ class Generator:
 
     def nbest(self, bag: Bag, n: int) -> NBest:
         """The n cheapest orders of a whole bag, however far from the best, and whether that is proved."""
-        check_constraints(bag)
+        check_constraints(bag, SYSTEM)
         settings = self.settings
         acceptor = self.model.acceptor(bag.words)
         phrases = find_phrases(self.index, bag, settings.rule_lengths[1])
@@ -222,7 +224,7 @@ class Generator:
 
     def network(self, bag: Bag) -> Network:
         """The RTN of a bag by the first rules that cover it; that of `full` where the settings ask for no other."""
-        check_constraints(bag)
+        check_constraints(bag, SYSTEM)
         phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
         rung = next(find_rungs(bag, phrases, self.settings))
         return self._run_rtn(bag, rung, self.model.acceptor(bag.words), self._work()).rtn

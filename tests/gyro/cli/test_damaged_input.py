@@ -14,13 +14,15 @@ from tests.once import make_once
 
 SEED, CASES = 11, 160
 # Those that are read by much the same code share a process.
+TRAINED = ("best-first", "tagger", "ngram", "wan", "transition")  # folders of the systems of the comparison
+
 GROUPS = {
     "runs": [name for name in KINDS if name.startswith(("run/", "halfway/"))],
     "text": [name for name in KINDS if name.startswith(("text", "trees", "config", "moses", "mt", "list", "post"))],
     "lattices": ["plain.fst", "packed.fst.gz", "tuples.fst", "pairs.fst", "words.map"],
     "indexes": [name for name in KINDS if name.startswith(("index/", "header/"))],
     "neural": [name for name in KINDS if name.startswith("neural/")],
-    "models": [name for name in KINDS if name.startswith(("bare", "known", "small", "best-first", "tagger"))],
+    "models": [name for name in KINDS if name.startswith(("bare", "known", "small", *TRAINED))],
 }
 
 

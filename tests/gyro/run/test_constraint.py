@@ -1,4 +1,4 @@
-"""Which annotated bags GYRO's own search takes."""
+"""Which annotated bags a system takes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gyro.errors import InputError
-from gyro.search.constraint import check_constraints
+from gyro.run.constraint import check_constraints
 from gyro.text.bag import Bag
 from gyro.text.bag_file import record_to_bag
 
@@ -30,12 +30,12 @@ def test_constraints_are_refused_by_their_names(key: str, value: Any) -> None:
     with pytest.raises(
         InputError, match=rf"^bag '7': found the constraint {key}, .*; allowed are tokens, pos, labels,"
     ):
-        check_constraints(bag)
+        check_constraints(bag, "gyro")
 
 
 def test_lemmas_to_be_inflected_are_refused() -> None:
     with pytest.raises(InputError, match="the constraint lemmas without tokens"):
-        check_constraints(record_to_bag({"lemmas": TOKENS}, 1))
+        check_constraints(record_to_bag({"lemmas": TOKENS}, 1), "gyro")
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,5 @@ def test_lemmas_to_be_inflected_are_refused() -> None:
     ],
 )
 def test_what_changes_no_order_passes(more: dict[str, Any]) -> None:
-    check_constraints(record_to_bag({"tokens": TOKENS, **more}, 1))
-    check_constraints(Bag(tuple(TOKENS)))
+    check_constraints(record_to_bag({"tokens": TOKENS, **more}, 1), "gyro")
+    check_constraints(Bag(tuple(TOKENS)), "gyro")
