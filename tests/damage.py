@@ -132,9 +132,7 @@ def material(folder: Path, run: Path, index: Path, model: Path) -> None:
     _write_journal(folder / "run", folder / "halfway")
     for name, content in TEXTS.items():
         (folder / name).write_text(content, encoding="utf-8")
-    _write_best_first(folder)
-    _write_unigrams(folder / "ngram-beam")
-    _write_wan(folder / "wan", folder / "trees.conllu")
+    write_trained(folder)
     _write_neural(folder / "neural")
 
 
@@ -167,6 +165,14 @@ def _write_journal(run: Path, halfway: Path) -> None:
         for number, line in enumerate(results):
             journal.append(number, json.loads(line), 0.5, 10, 1, (b"a b\n", b"0 ||| a b\n", b"{}\n"))
         journal.commit()
+
+
+def write_trained(folder: Path) -> None:
+    """A model of each system of the comparison."""
+    (folder / "trees.conllu").write_text(TEXTS["trees.conllu"], encoding="utf-8")
+    _write_best_first(folder)
+    _write_unigrams(folder / "ngram-beam")
+    _write_wan(folder / "wan", folder / "trees.conllu")
 
 
 def _write_best_first(folder: Path) -> None:

@@ -29,7 +29,7 @@ from gyro.text.corpus import TOKEN_RULE, Normalisation, is_token
 from gyro.version import __version__
 
 HEAD, COUNTS = "model.json", "counts.tsv"
-FORMAT, VERSION = "ngram-beam unigrams", 1
+FORMAT, VERSION = "gyro unigrams", 1
 
 # How often the unknown word was seen: each word that the text does not have costs what this one does.
 UNKNOWN_COUNT = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from gyro.errors import InputError
@@ -62,16 +63,27 @@ def _verify_dependency_model(path: Path) -> str:
     return "a dependency language model, as it was made"
 
 
-def _verify_best_first_model(path: Path) -> str:
-    from comparison.best_first.model import load_model
+def _verify_trained_model(path: Path) -> str:
+    from gyro.files import read_json
 
-    load_model(path)  # it is read whole, and its checksum compared
-    return "a best-first model, as it was made"
+    name = read_json(path / "model.json").get("format")
+    if name not in _TRAINED:
+        raise InputError(f"found {name!r:.60}; allowed are {', '.join(_TRAINED)}", path=path / "model.json")
+    module, function = _TRAINED[name]
+    getattr(import_module(module), function)(path)  # it is read whole, and its checksum compared
+    return f"{name.removeprefix('gyro ')}, as it was made"
 
 
+# What model.json says that a folder holds → the function that reads it.
+_TRAINED = {
+    "gyro best-first model": ("comparison.best_first.model", "load_model"),
+    "gyro transition model": ("comparison.transition.model", "load_model"),
+    "gyro wan model": ("comparison.wan.model", "read_wan_model"),
+    "gyro unigrams": ("comparison.ngram_beam.unigram_model", "read_unigrams"),
+}
 _KINDS: dict[str, Callable[[Path], str]] = {
     "run.json": _verify_run,
     "index.json": _verify_index,
     "dependency.json": _verify_dependency_model,
-    "model.json": _verify_best_first_model,
+    "model.json": _verify_trained_model,
 }

@@ -12,6 +12,7 @@ from gyro.errors import InputError
 from gyro.index.reader import open_index
 from lm.kenlm import sidecar
 from lm.kenlm.model import load_model
+from tests import damage
 from tests.conftest import World
 
 
@@ -86,3 +87,16 @@ def test_what_has_no_checksum_is_refused(
     (tmp_path / "text").write_text("a b\n")
     assert main(["verify", str(tmp_path / place)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_models_of_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    damage.write_trained(tmp_path)
+    names = {"best-first": "best-first model", "ngram-beam": "unigrams", "wan": "wan model"}
+    capsys.readouterr()
+    assert main(["verify", *(str(tmp_path / name) for name in names)]) == 0
+    wanted = [f"{tmp_path / name}: {kind}, as it was made" for name, kind in names.items()]
+    assert capsys.readouterr().out.splitlines() == wanted
+    for name in names:
+        (tmp_path / name / "model.json").write_text('{"format": "gyro soup"}')
+        assert main(["verify", str(tmp_path / name)]) == 2
+        assert "found 'gyro soup'; allowed are gyro best-first model" in capsys.readouterr().err
