@@ -173,6 +173,7 @@ def write_trained(folder: Path) -> None:
     _write_best_first(folder)
     _write_unigrams(folder / "ngram-beam")
     _write_wan(folder / "wan", folder / "trees.conllu")
+    _write_transition(folder / "transition")
 
 
 def _write_best_first(folder: Path) -> None:
@@ -204,6 +205,21 @@ def _write_wan(folder: Path, treebank: Path) -> None:
     from comparison.wan.model import WanSettings, train_model, write_wan_model
 
     write_wan_model(folder, *train_model([treebank], WanSettings()))
+
+
+def _write_transition(folder: Path) -> None:
+    import numpy as np
+
+    from comparison.learning.tag_dictionary import TagDictionary
+    from comparison.transition.grammar import Features, TransitionGrammar
+    from comparison.transition.model import TransitionSettings, save_model
+
+    dictionary = TagDictionary({"dog": ("NN",)}, {"a": ("NN", "VB")}, ("NN",))
+    weights = np.zeros(1 << 12, np.float32)
+    weights[[3, 5]] = 1.5, -1.0
+    save_model(
+        folder, TransitionGrammar(dictionary, ("NN", "VB"), Features()), weights, TransitionSettings(bits=12), {}
+    )
 
 
 TEXTS = {
@@ -408,6 +424,13 @@ def _read_unigrams(folder: Path) -> object:
     with suppress(GyroError):
         parse_counts((path / COUNTS).read_bytes(), path / COUNTS)
     return read_unigrams(path).cost("a")
+
+
+@_work("transition/model.json transition/grammar.json transition/weights.npz")
+def _read_transition(folder: Path) -> object:
+    from comparison.transition.model import load_model
+
+    return load_model(folder / "transition")
 
 
 @_work("wan/model.json wan/vocabulary.json wan/counts.npz")

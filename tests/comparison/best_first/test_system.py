@@ -68,7 +68,8 @@ def check_output(output: Output, bag: AnnotatedBag, grammar: DependencyGrammar) 
         trees = [canonical(part, grammar, decoded.prepared) for part in parts]
         used = [leaf for tree in trees for leaf in leaves(tree)]
         string = [word for tree in trees for word in words(tree)]
-        _check_words(used, bag, is_goal=decoded.how == "goal")
+        whole_sentence = decoded.how in ("goal", "joined")
+        _check_words(used, bag, is_goal=whole_sentence)
         for leaf in used:
             assert leaf.words == tuple(bag.tokens[place] for place in leaf.places)
             assert len(leaf.places) == 1 or leaf.places in bag.units
@@ -78,7 +79,7 @@ def check_output(output: Output, bag: AnnotatedBag, grammar: DependencyGrammar) 
             found = [chain.index(place) for leaf in used for place in leaf.places if place in chain]
             assert found == sorted(found)
         for tree in trees:
-            _check_heads(tree, bag, is_goal=decoded.how == "goal")
+            _check_heads(tree, bag, is_goal=whole_sentence)
         whole = dependency_tree(parts, grammar, bag, decoded.prepared, "xpos")
         assert whole.forms == tuple(string)
         heads = [head for head in whole.heads if head is not None]
@@ -117,14 +118,31 @@ def _check_heads(tree: Any, bag: AnnotatedBag, is_goal: bool) -> None:
 
 
 @settings(max_examples=150)
-@given(bag=annotated_bags(), seed=st.integers(0, 50), limit=st.sampled_from([0, 20, 60, 300]))
+@given(
+    bag=annotated_bags(),
+    seed=st.integers(0, 50),
+    limit=st.sampled_from([0, 20, 60, 300]),
+    way=st.sampled_from(["joined", "pair", "greedy"]),
+)
 def test_what_is_given_is_kept(
-    bag: AnnotatedBag, seed: int, limit: int, dependency: DependencyGrammar, random_weights: Weights
+    bag: AnnotatedBag, seed: int, limit: int, way: str, dependency: DependencyGrammar, random_weights: Weights
 ) -> None:
-    output = system(dependency, random_weights(seed), edge_limit=limit or 20_000, goals=3).decode(bag)
+    changes = {"edge_limit": limit or 20_000, "goals": 3, "default_output": way}
+    output = system(dependency, random_weights(seed), **changes).decode(bag)
     check_output(output, bag, dependency)
     assert output.words == output.decoded.words
     assert bool(output.missing) <= (output.decoded.how != "goal")
+    # Only what no tree of one root can obey is left in parts.
+    several_roots = (bag.heads or ()).count(ROOT) > 1
+    if way == "joined" and not (bag.is_selection or bag.order or several_roots):
+        assert output.decoded.how in ("goal", "joined")
+
+
+def test_all_words_come_even_without_a_search(dependency: DependencyGrammar, random_weights: Weights) -> None:
+    bag = AnnotatedBag(("the", "dog", "sees", "the", "cat"), heads=(1, 2, None, 4, None), units=((3, 4),))
+    output = system(dependency, random_weights(1), edge_limit=1).decode(bag)
+    assert (output.decoded.how, output.decoded.timed_out, output.missing) == ("joined", True, ())
+    check_output(output, bag, dependency)
 
 
 @settings(max_examples=60)
@@ -137,8 +155,9 @@ def test_a_completed_output_has_every_word(
     tokens: list[str], optional: set[int], limit: int, dependency: DependencyGrammar, random_weights: Weights
 ) -> None:
     bag = AnnotatedBag(tuple(tokens), optional=tuple(place for place in optional if place < len(tokens)))
-    plain = system(dependency, random_weights(1), edge_limit=limit).decode(bag)
-    output = system(dependency, random_weights(1), edge_limit=limit, complete=True).decode(bag)
+    changes = {"edge_limit": limit, "default_output": "pair"}
+    plain = system(dependency, random_weights(1), **changes).decode(bag)
+    output = system(dependency, random_weights(1), **changes, complete=True).decode(bag)
     required = Counter(word for place, word in enumerate(bag.tokens) if place not in bag.optional)
     assert not required - Counter(output.words)
     assert not Counter(output.words) - Counter(bag.tokens)
@@ -160,7 +179,8 @@ def test_a_completed_output_keeps_units_and_order(
 ) -> None:
     bag = COMPLETED[name]
     for seed in range(20):
-        found = system(dependency, random_weights(seed), edge_limit=limit, complete=True).decode(bag).words
+        changes = {"edge_limit": limit, "default_output": "pair", "complete": True}
+        found = system(dependency, random_weights(seed), **changes).decode(bag).words
         if name == "unit":
             assert found.index("cat") == found.index("zebra") + 1
         else:
@@ -202,7 +222,7 @@ def test_a_run_has_derivations_of_all_goals(learned: BestFirstModel, tmp_path: P
 
 
 def test_words_that_are_missing_are_told(learned: BestFirstModel, tmp_path: Path) -> None:
-    decoder = BestFirstSystem(learned, GenerationSettings(edge_limit=6))
+    decoder = BestFirstSystem(learned, GenerationSettings(edge_limit=6, default_output="pair"))
     decoder.run([Bag(("the", "old", "cat", "sees", "the", "dog", "."), id="a")], tmp_path / "run")
     (result,) = [json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text().splitlines()]
     assert result["timed_out"]
@@ -212,6 +232,19 @@ def test_words_that_are_missing_are_told(learned: BestFirstModel, tmp_path: Path
     assert totals.timeout_ratio == 1.0
     assert totals.length_ratio == pytest.approx(result["words"] / 7)
     assert totals.text().splitlines()[1] == "time-outs     100.0%"
+
+
+def test_trees_are_searched_by_agenda_on_demand(learned: BestFirstModel, tree_bank: list[ConlluSentence]) -> None:
+    tree = tree_bank[2]
+    heads = tuple(head for head in tree.heads if head is not None)
+    bag = AnnotatedBag(tree.forms, pos=tuple(token.xpos for token in tree.tokens), heads=heads)
+    upwards, by_agenda = (
+        BestFirstSystem(learned, GenerationSettings(tree_beam=size)).decode(bag).decoded for size in (200, 0)
+    )
+    assert (upwards.how, by_agenda.how) == ("goal", "goal")
+    assert upwards.words == tree.forms
+    assert upwards.hypotheses[0][0] >= by_agenda.hypotheses[0][0] - 1e-9
+    assert upwards.scored != by_agenda.scored
 
 
 def test_scores_on_development_data(learned: BestFirstModel, conllu_file: Path) -> None:
@@ -238,6 +271,9 @@ def test_a_language_model_must_be_that_of_the_training(learned: BestFirstModel, 
         ({"goals": 0}, "found goals 0; at least 1 is allowed"),
         ({"edge_limit": -1}, "found edge_limit -1"),
         ({"beam": -1}, "found beam -1"),
+        ({"tree_beam": -1}, "found tree_beam -1"),
+        ({"tree_best": 0}, "found tree_best 0; at least 1 is allowed"),
+        ({"default_output": "x"}, "found the default output 'x'; joined or pair or greedy is allowed"),
     ],
 )
 def test_settings_that_are_not_allowed(change: dict[str, Any], message: str) -> None:

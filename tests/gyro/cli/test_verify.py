@@ -91,7 +91,12 @@ def test_what_has_no_checksum_is_refused(
 
 def test_models_of_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     damage.write_trained(tmp_path)
-    names = {"best-first": "best-first model", "ngram-beam": "unigrams", "wan": "wan model"}
+    names = {
+        "best-first": "best-first model",
+        "ngram-beam": "unigrams",
+        "wan": "wan model",
+        "transition": "transition model",
+    }
     capsys.readouterr()
     assert main(["verify", *(str(tmp_path / name) for name in names)]) == 0
     wanted = [f"{tmp_path / name}: {kind}, as it was made" for name, kind in names.items()]
