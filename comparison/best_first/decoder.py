@@ -1,7 +1,7 @@
 """Best-first decoding of one bag: the search in slices of time, its goals, and an output when there is none in time.
 
 Limits      when a search ends without a goal
-Derivation  a tree over leaves: what an edge was made of
+TreeBeams   how widely orders of a given tree are searched
 Decoded     what came of a bag
 Decoder     a grammar, weights and options, used for many bags
 """
@@ -9,14 +9,18 @@ Decoder     a grammar, weights and options, used for many bags
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from comparison.best_first.edge import LEFT, RIGHT, RULE, SIZE
+from comparison.best_first.default_output import chosen_edges
+from comparison.best_first.derivation import Derivation
+from comparison.best_first.edge import LEFT, RIGHT, RULE
+from comparison.best_first.given_tree import GivenTree, given_tree
+from comparison.best_first.joined_tree import joined_tree
 from comparison.best_first.kernel import (
     propose_leaves,
     search,
@@ -27,14 +31,18 @@ from comparison.best_first.score import (
 )
 from comparison.best_first.state import (
     DONE,
+    EDGES_FULL,
     EXHAUSTED,
     EXPANDED,
+    NUM_CHART,
+    NUM_GOALS,
     OUT_OF_BUDGET,
     SCORED,
     Model,
     Options,
     State,
 )
+from comparison.best_first.tree_kernel import build_trees
 from comparison.best_first.workspace import Workspace
 from lm.model import LanguageModel
 
@@ -48,34 +56,18 @@ class Limits(NamedTuple):
     edges: int = 0
 
 
-@dataclass(frozen=True)
-class Derivation:
-    """An edge as a tree: a leaf, or a rule over one or two parts."""
+class TreeBeams(NamedTuple):
+    """Where all heads are given: partial trees kept after each step, and subtrees tried of a dependent."""
 
-    rule: int
-    parts: tuple[Derivation, ...]
-    leaf: Leaf | None = None
-
-    def leaves(self) -> Iterator[Leaf]:
-        """The leaves from left to right."""
-        stack = [self]
-        while stack:
-            top = stack.pop()
-            if top.leaf is not None:
-                yield top.leaf
-            stack.extend(reversed(top.parts))
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The string."""
-        return tuple(word for leaf in self.leaves() for word in leaf.words)
+    size: int = 4
+    best: int = 4
 
 
 @dataclass(frozen=True)
 class Decoded:
     """What came of a bag: goals, best first; without any, edges that make up the default output together.
 
-    `how` is "goal", "two edges" or "greedy".
+    `how` is "goal"; without any "joined" (a whole sentence all the same), "two edges" or "greedy".
     """
 
     how: str
@@ -102,44 +94,76 @@ class Decoder:
         options: Options,
         *,
         limits: Limits | None = None,
+        trees: TreeBeams | None = None,
+        default_output: str = "pair",
         language_model: LanguageModel | None = None,
     ) -> None:
+        """Without `trees` bags with all their heads are searched by agenda like others."""
         self.grammar = grammar
         self.model = Model(weights)
         self.options = options
         self.limits = limits or Limits()
+        self.trees = trees
+        self.default_output = default_output
         self.language_model = language_model
         self.workspace = Workspace(grammar.most_rules, most_goals=options.goals)
 
     def decode(self, given: Input) -> Decoded:
-        """Search until there are enough goals or a limit is reached."""
+        """Search until there are enough goals or a limit is reached; order a given tree from its leaves up."""
         began = time.monotonic()
+        found = self._decode(given, began)
+        if found.how != "goal" and self.default_output == "joined" and self.trees is not None:
+            found = self._join(given, found, began, self.trees)
+        return found
+
+    def _decode(self, given: Input, began: float) -> Decoded:
         prepared = prepare(given, self.grammar, self.language_model)
-        status = self._search(prepared, began + self.limits.seconds)
-        workspace = self.workspace
-        counters = workspace.scratch.counters
-        goals = [int(edge) for edge in workspace.goals]
-        state = self._state(prepared)
-        if goals:
-            goals.sort(key=lambda edge: -edge_key(state, edge))
-            how = "goal"
-            outputs: list[tuple[int, ...]] = [(edge,) for edge in goals]
+        tree = None if self.trees is None else given_tree(prepared)
+        self.workspace.begin(prepared.problem.bias.size, len(prepared.leaves))
+        if self.trees is not None and tree is not None:
+            status = self._build(prepared, tree, self.trees)
         else:
-            how, outputs = self._default_output(prepared)
-        hypotheses = tuple(
+            status = self._search(prepared, began + self.limits.seconds)
+        how = "goal"
+        outputs: list[tuple[int, ...]] = [(int(edge),) for edge in self.workspace.goals]
+        if not outputs:
+            how, chosen = chosen_edges(self._state(prepared), self._reached(), self.default_output)
+            outputs.append(chosen)
+        return self._decoded(how, outputs, prepared, status == OUT_OF_BUDGET and how != "goal", began)
+
+    def _join(self, given: Input, found: Decoded, began: float, beams: TreeBeams) -> Decoded:
+        """A whole sentence out of the parts that were found, if they and what is given make a tree."""
+        whole = joined_tree(given, found.prepared, found.hypotheses[0][1]) if self.grammar.obeys_heads else None
+        prepared = None if whole is None else prepare(whole, self.grammar, self.language_model)
+        tree = None if prepared is None else given_tree(prepared)
+        if prepared is None or tree is None:
+            return found
+        self.workspace.begin(prepared.problem.bias.size, len(prepared.leaves))
+        self._build(prepared, tree, beams)
+        outputs = [(int(edge),) for edge in self.workspace.goals]
+        joined = self._decoded("joined", outputs, prepared, found.timed_out, began)
+        scored, expanded = found.scored + joined.scored, found.expanded + joined.expanded
+        return replace(joined, scored=scored, expanded=expanded)
+
+    def _decoded(
+        self, how: str, outputs: Sequence[tuple[int, ...]], prepared: Prepared, timed_out: bool, began: float
+    ) -> Decoded:
+        """The outputs, each of one or more edges, best first."""
+        state, counters = self._state(prepared), self.workspace.scratch.counters
+        hypotheses = [
             (
                 float(sum(edge_key(state, edge) for edge in edges) / max(len(edges), 1)),
                 tuple(self._derivation(edge, prepared.leaves) for edge in edges),
             )
             for edges in outputs
-        )
-        seconds = time.monotonic() - began
-        timed_out = status == OUT_OF_BUDGET and not goals
-        return Decoded(how, hypotheses, prepared, timed_out, int(counters[SCORED]), int(counters[EXPANDED]), seconds)
+        ]
+        hypotheses.sort(key=lambda hypothesis: -hypothesis[0])
+        scored, expanded = int(counters[SCORED]), int(counters[EXPANDED])
+        return Decoded(how, tuple(hypotheses), prepared, timed_out, scored, expanded, time.monotonic() - began)
 
     def _search(self, prepared: Prepared, deadline: float) -> int:
+        """The search by agenda."""
         workspace = self.workspace
-        workspace.begin(prepared.problem.bias.size, len(prepared.leaves))
         propose_leaves(self.grammar.tables, self._state(prepared))
         while True:
             spent = int(workspace.scratch.counters[SCORED])
@@ -152,53 +176,40 @@ class Decoder:
             if status != OUT_OF_BUDGET:
                 workspace.make_room(status)
 
+    def _build(self, prepared: Prepared, tree: GivenTree, beams: TreeBeams) -> int:
+        """The search of a given tree; without a single root its trees are what there is for the default output."""
+        workspace, size = self.workspace, max(beams.size, self.options.goals)
+        while workspace.edges.columns.shape[0] < size * int(tree.copies.sum()):
+            workspace.make_room(EDGES_FULL)
+        state = self._state(prepared)
+        subtrees, found = build_trees(self.grammar.tables, state, tree, size, beams.best, self.limits.edges)
+        counters, goals = workspace.scratch.counters, workspace.chart.goals
+        if tree.copies[tree.roots].sum() == 1:
+            root = tree.roots[0]
+            counters[NUM_GOALS] = count = min(found[root], self.options.goals)
+            goals[:count] = subtrees[root, :count]
+            return DONE
+        members = np.concatenate([subtrees[root, : found[root]] for root in tree.roots])
+        counters[NUM_CHART] = members.size
+        workspace.chart.members[: members.size] = members
+        return EXHAUSTED
+
     def _state(self, prepared: Prepared) -> State:
         w = self.workspace
         return State(prepared.problem, w.edges, w.agenda, w.chart, self.model, self.options, w.scratch)
 
-    def _default_output(self, prepared: Prepared) -> tuple[str, list[tuple[int, ...]]]:
-        """Two edges of the chart that cover the bag; else the largest, and in turn all that still fit."""
-        edges, problem = self.workspace.edges, prepared.problem
+    def _reached(self) -> NDArray[np.int64]:
+        """The edges of the chart; of a search that ended before it had any, the first that was made."""
         members = self.workspace.members
-        if not members.size:
-            members = np.arange(min(1, self.workspace.num_edges), dtype=np.int64)
-        state = self._state(prepared)
-        keys = np.array([edge_key(state, int(edge)) for edge in members])
-        order = members[np.lexsort((members, -keys, -edges.columns[members, SIZE]))]
-        coverage = edges.coverage[order]
-        best: tuple[float, tuple[int, ...]] | None = None
-        for i, edge in enumerate(order):
-            together = coverage + coverage[i]
-            fits = ~np.any((together + problem.bias) & problem.guard, axis=1)
-            whole = np.all((together + problem.goal_bias) & problem.goal_guard == problem.goal_guard, axis=1)
-            for j in np.flatnonzero(fits & whole):
-                other = int(order[j])
-                if not np.any(edges.coverage[other] & edges.before[edge]):
-                    value = float(edge_key(state, int(edge)) + edge_key(state, other))
-                    if best is None or value > best[0]:
-                        best = value, (int(edge), other)
-        if best is not None:
-            return "two edges", [best[1]]
-        return "greedy", [self._greedy(order, prepared)]
-
-    def _greedy(self, order: Sequence[int] | NDArray[np.int64], prepared: Prepared) -> tuple[int, ...]:
-        edges, problem = self.workspace.edges, prepared.problem
-        chosen: list[int] = []
-        total = np.zeros_like(problem.bias)
-        before = np.zeros_like(problem.bias)
-        for edge in order:
-            if np.any((total + edges.coverage[edge] + problem.bias) & problem.guard):
-                continue
-            if np.any(edges.coverage[edge] & before):
-                continue
-            chosen.append(int(edge))
-            total = total + edges.coverage[edge]
-            before = before | edges.before[edge]
-        return tuple(chosen)
+        return members if members.size else np.arange(min(1, self.workspace.num_edges), dtype=np.int64)
 
     def _derivation(self, edge: int, leaves: Sequence[Leaf]) -> Derivation:
-        row = self.workspace.edges.columns[edge]
-        if row[LEFT] < 0:
-            return Derivation(int(row[RULE]), (), leaves[int(row[RULE])])
-        parts = [self._derivation(int(part), leaves) for part in (row[LEFT], row[RIGHT]) if part >= 0]
-        return Derivation(int(row[RULE]), tuple(parts))
+        columns = self.workspace.edges.columns
+        below, made = [edge], dict[int, Derivation]()
+        for top in below:  # it grows; not by recursion, for a tree may be deep
+            below += [int(part) for part in columns[top, [LEFT, RIGHT]] if part >= 0]
+        for top in sorted(set(below)):  # parts are made before what they are parts of
+            rule = int(columns[top, RULE])
+            parts = tuple(made[int(part)] for part in columns[top, [LEFT, RIGHT]] if part >= 0)
+            made[top] = Derivation(rule, parts, None if parts else leaves[rule])
+        return made[edge]

@@ -49,6 +49,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="seconds a bag, for safety: edges end a search earlier, and on every machine alike (default 60)",
     )
     group.add_argument("--complete", action="store_true", help="add the words that an output lacks, in LM order")
+    group.add_argument(
+        "--tree-beam",
+        type=int,
+        default=4,
+        metavar="N",
+        help="where all heads are given: partial trees kept at each step (default 4); 0: search by agenda",
+    )
+    group.add_argument(
+        "--tree-best", type=int, default=4, metavar="N", help="there: subtrees tried of each dependent (default 4)"
+    )
+    group.add_argument(
+        "--default-output",
+        choices=("joined", "pair", "greedy"),
+        default="joined",
+        help="without a whole sentence in time: the largest edge and others that fit (greedy: 2015), or two edges that"
+        " have all words, if there are (pair: 2011), or those in one tree (joined, the default)",
+    )
 
 
 def open_system(arguments: argparse.Namespace) -> BestFirstSystem:
@@ -59,7 +76,7 @@ def open_system(arguments: argparse.Namespace) -> BestFirstSystem:
     if not arguments.model:
         raise InputError("--model MODEL is needed: a folder that gyro train wrote")
     model = load_model(arguments.model)
-    names = ("time_limit", "edge_limit", "goals", "beam", "complete")
+    names = ("time_limit", "edge_limit", "goals", "beam", "complete", "tree_beam", "tree_best", "default_output")
     settings = GenerationSettings(**{name: getattr(arguments, name) for name in names})
     return BestFirstSystem(model, settings, _language_model(arguments.lm))
 

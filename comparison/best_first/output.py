@@ -13,48 +13,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
 
 from comparison.best_first.ccg_inventory import CcgInventory
-from comparison.best_first.decoder import Decoded, Derivation
-from comparison.best_first.dependency_edge import HEAD_ON_LEFT, HEAD_PLACE
+from comparison.best_first.decoder import Decoded
 from comparison.best_first.dependency_grammar import DependencyGrammar
-from comparison.best_first.edge import OWN, UNKNOWN_TAG
-from comparison.best_first.problem import Leaf, Prepared
+from comparison.best_first.derivation import LOOSE, Derivation, Span, attach, dependency_span, token_places
+from comparison.best_first.edge import UNKNOWN_TAG
+from comparison.best_first.problem import Prepared
 from grammars.ccg.derivation import Derivation as CcgDerivation
 from grammars.ccg.derivation import Leaf as CcgLeaf
 from grammars.ccg.derivation import Node, auto_text
 from grammars.ccg.grammar import NO_POS, BinaryRule
 from grammars.conllu import ConlluSentence, ConlluToken, conllu_text
 from gyro.text.annotated_bag import AnnotatedBag
-from gyro.text.corpus import ROOT
 from lm.model import LanguageModel
 
-LOOSE = "dep"  # the relation of what no rule has attached: words of units, and parts of default outputs
 FORMATS = {"ccg": "auto", "dependency": "conllu"}
-
-
-class _Span(NamedTuple):
-    """The tokens of an edge: their heads by place, and the place of its own head."""
-
-    leaves: list[tuple[Leaf, int]]  # each word: its leaf, and its place in that
-    heads: list[int]
-    labels: list[str]
-    head: int
 
 
 def dependency_tree(
     parts: Sequence[Derivation], grammar: DependencyGrammar, bag: AnnotatedBag, prepared: Prepared, tag_kind: str
 ) -> ConlluSentence:
     """One tree; the parts of a default output hang on the head of the first."""
-    whole: _Span | None = None
+    whole: Span | None = None
     for part in parts:
-        span = _build(part, grammar)
-        whole = span if whole is None else _attach(whole, span, whole.head, span.head, LOOSE, keep=whole.head)
+        span = dependency_span(part, grammar.labels)
+        whole = span if whole is None else attach(whole, span, whole.head, span.head, LOOSE, keep=whole.head)
     if whole is None:
         return ConlluSentence(())
     whole.labels[whole.head] = "root"
-    places = _token_places(whole.leaves, prepared)
+    places = token_places(whole.leaves, prepared)
     _keep_heads_of_units(whole, places, bag)
     tokens = []
     for i, (leaf, place) in enumerate(whole.leaves):
@@ -69,31 +57,7 @@ def dependency_tree(
     return ConlluSentence(tuple(tokens))
 
 
-def _build(derivation: Derivation, grammar: DependencyGrammar) -> _Span:
-    if derivation.leaf is not None:
-        leaf = derivation.leaf
-        head = leaf.own[HEAD_PLACE - OWN]
-        size = len(leaf.words)
-        heads = [ROOT if place == head else head for place in range(size)]
-        return _Span([(leaf, place) for place in range(size)], heads, [LOOSE] * size, head)
-    left, right = (_build(part, grammar) for part in derivation.parts)
-    label = grammar.labels[derivation.rule // 2] if grammar.labels else LOOSE
-    if derivation.rule % 2 == HEAD_ON_LEFT:
-        return _attach(left, right, left.head, right.head, label, keep=left.head)
-    return _attach(left, right, right.head, left.head, label, keep=len(left.heads) + right.head)
-
-
-def _attach(left: _Span, right: _Span, head: int, modifier: int, label: str, keep: int) -> _Span:
-    """Join two spans; `head` and `modifier` are places in their own spans, `keep` the head's in the whole."""
-    shift = len(left.heads)
-    heads = left.heads + [ROOT if h == ROOT else h + shift for h in right.heads]
-    labels = left.labels + right.labels
-    place = shift + modifier if keep < shift else modifier
-    heads[place], labels[place] = keep, label
-    return _Span(left.leaves + right.leaves, heads, labels, keep)
-
-
-def _keep_heads_of_units(whole: _Span, places: Sequence[int], bag: AnnotatedBag) -> None:
+def _keep_heads_of_units(whole: Span, places: Sequence[int], bag: AnnotatedBag) -> None:
     """Words of a unit whose head in it is given hang there."""
     if bag.heads is None:
         return
@@ -104,18 +68,6 @@ def _keep_heads_of_units(whole: _Span, places: Sequence[int], bag: AnnotatedBag)
             whole.heads[i] = first + unit.index(head)
             if bag.labels is not None:
                 whole.labels[i] = bag.labels[places[i]] or LOOSE
-
-
-def _token_places(words: Sequence[tuple[Leaf, int]], prepared: Prepared) -> list[int]:
-    """For each word a token of the bag that it is a use of; copies of a word in turn."""
-    used: Counter[int] = Counter()
-    places = []
-    for leaf, place in words:
-        groups = prepared.slots[leaf.slot]
-        if place == 0:
-            used[leaf.slot] += 1
-        places.append(groups[min(used[leaf.slot], len(groups)) - 1][place])
-    return places
 
 
 def ccg_derivation(derivation: Derivation, inventory: CcgInventory) -> CcgDerivation:
@@ -187,7 +139,7 @@ def complete_output(decoded: Decoded, bag: AnnotatedBag, model: LanguageModel | 
     leaves = [leaf for part in decoded.hypotheses[0][1] for leaf in part.leaves()]
     spelt = [(leaf, place) for leaf in leaves for place in range(len(leaf.words))]
     words = [leaf.words[place] for leaf, place in spelt]
-    places = _token_places(spelt, decoded.prepared)
+    places = token_places(spelt, decoded.prepared)
     starts = [i - place for i, (_, place) in enumerate(spelt)]  # of the unit that a word is in
     after = _followers(bag)
     left = missing_groups(bag, decoded)

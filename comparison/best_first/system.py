@@ -17,7 +17,8 @@ from typing import Any
 from pydantic import Field
 
 from comparison.best_first.ccg_inventory import CcgInventory
-from comparison.best_first.decoder import Decoded, Decoder, Limits
+from comparison.best_first.decoder import Decoded, Decoder, Limits, TreeBeams
+from comparison.best_first.default_output import DEFAULT_OUTPUTS
 from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.input import bag_input
 from comparison.best_first.model import BestFirstModel, kernel_options
@@ -30,8 +31,9 @@ from gyro.lattice.nbest import cost_feature
 from gyro.run.batch import Summary, run_batch
 from gyro.run.folder import open_run
 from gyro.run.outcome import Ordering, Outcome
-from gyro.text.annotated_bag import as_annotated
+from gyro.text.annotated_bag import AnnotatedBag, as_annotated
 from gyro.text.bag import Bag
+from gyro.text.corpus import ROOT
 from lm.model import LanguageModel
 
 _WARM_UP = 120.0  # seconds
@@ -40,20 +42,29 @@ _GRACE = 10.0  # a worker that takes so many times the limit is stuck
 
 @dataclass(frozen=True)
 class GenerationSettings:
-    """How bags are decoded: limits, goals asked for, the beam if not the model's, whether missing words are added."""
+    """How bags are decoded: limits, goals asked for, the beam if not the model's, whether missing words are added.
+
+    Where all heads are given, `tree_beam` partial trees are kept and `tree_best` subtrees of each dependent tried.
+    """
 
     time_limit: float = 60.0
     edge_limit: int = 1_000_000
     goals: int = 1
     beam: int = 0
     complete: bool = False
+    tree_beam: int = TreeBeams().size  # 0: given trees are searched by agenda, like other bags
+    tree_best: int = TreeBeams().best
+    default_output: str = "joined"
 
     def __post_init__(self) -> None:
         if not self.time_limit > 0:
             raise InputError(f"found the time limit {self.time_limit}; a number of seconds over 0 is allowed")
-        for name, least in (("edge_limit", 0), ("goals", 1), ("beam", 0)):
+        for name, least in (("edge_limit", 0), ("goals", 1), ("beam", 0), ("tree_beam", 0), ("tree_best", 1)):
             if getattr(self, name) < least:
                 raise InputError(f"found {name} {getattr(self, name)}; at least {least} is allowed")
+        if self.default_output not in DEFAULT_OUTPUTS:
+            allowed = " or ".join(DEFAULT_OUTPUTS)
+            raise InputError(f"found the default output {self.default_output!r}; {allowed} is allowed")
 
 
 class BestFirstOutcome(Outcome):
@@ -99,6 +110,8 @@ class BestFirstSystem:
             model.weights,
             options,
             limits=Limits(self.settings.time_limit, self.settings.edge_limit),
+            trees=TreeBeams(self.settings.tree_beam, self.settings.tree_best) if self.settings.tree_beam else None,
+            default_output=self.settings.default_output,
             language_model=language_model if model.settings.lm else None,
         )
 
@@ -143,6 +156,8 @@ class BestFirstSystem:
         """Load the compiled code, which takes longer than a short time limit; forked workers share it."""
         limits, self.decoder.limits = self.decoder.limits, Limits(_WARM_UP)
         self.decode(Bag(("a", "b")))
+        if self.decoder.trees is not None and self.model.grammar.obeys_heads:
+            self.decode(AnnotatedBag(("a", "b"), heads=(1, ROOT)))
         self.decoder.limits = limits
 
     def run(self, bags: Iterable[Bag], folder: str | os.PathLike[str], **options: Any) -> Summary:
