@@ -27,7 +27,7 @@ from grammars.ccg.grammar import BinaryRule
 
 _ALL = (1 << 64) - 1
 _SEED, _GOLDEN = 0xD1B54A32D192ED03, 0x9E3779B97F4A7C15
-Value = str | int | tuple[str, int]
+Value = str | int
 Values = list[Any]
 Feature = tuple[int, tuple[Value, ...]]
 Getter = tuple[int, Callable[[Values], tuple[Value, ...]]]
@@ -45,10 +45,11 @@ def _taker(places: list[int]) -> Callable[[Values], tuple[Value, ...]]:
     return lambda values: (values[place],)
 
 
-_LEAF, _ARC = _getters(t.LEAF), _getters((*t.ARC, *t.AROUND, *t.BORDER))
-_CONSTITUENT, _LARGE, _UNARY, _BINARY = map(_getters, (t.CONSTITUENT, t.LARGE, t.UNARY, t.BINARY))
-_JOINT, _JOINT_W1, _JOINT_W4, _JOINT_BOTH = (_getters(table, t.DEPENDENCY_JOINT) for table in t.JOINT_PARTS)
-_CCG_JOINT, _CCG_JOINT_W1, _CCG_JOINT_W4, _CCG_JOINT_BOTH = (_getters(table, t.CCG_JOINT) for table in t.JOINT_PARTS)
+_LEAF = _getters(t.LEAF)
+_ARC = _getters((*t.ARC, *t.SIBLINGS, *t.GRANDCHILDREN, *t.VALENCIES, *t.DISTANCES, *t.BORDER))
+_CONSTITUENT, _LARGE, _UNARY, _BINARY = map(_getters, (t.CONSTITUENT, t.LARGE, t.UNARY, (*t.BINARY, *t.LEXICAL)))
+_JOINT, _JOINT_W1, _JOINT_W4, _JOINT_BOTH = (_getters(table, t.DEPENDENCY_JOINT) for table, _ in t.JOINT_PARTS)
+_CCG_JOINT, _CCG_JOINT_W1, _CCG_JOINT_W4, _CCG_JOINT_BOTH = (_getters(table, t.CCG_JOINT) for table, _ in t.JOINT_PARTS)
 _BOUNDARY, _CCG_BOUNDARY = _getters(t.BOUNDARY, t.DEPENDENCY_BOUNDARY), _getters(t.BOUNDARY, t.CCG_BOUNDARY)
 
 
@@ -58,7 +59,7 @@ def _mix(state: int, value: int) -> int:
 
 
 class PlainWeights(dict[Feature, float]):
-    """A feature is a template's number and its values: texts, numbers, or a text with the side of the modifier."""
+    """A feature is a template's number and its values: texts or numbers."""
 
     def __init__(self, weights: NDArray[np.float32]) -> None:
         super().__init__()
@@ -73,8 +74,6 @@ class PlainWeights(dict[Feature, float]):
 
     @staticmethod
     def _number(value: Value) -> int:
-        if isinstance(value, tuple):
-            return _mix(PlainWeights._number(value[0]), value[1])
         return value if isinstance(value, int) else text_hash(value) if value else 0
 
 
@@ -287,7 +286,6 @@ def _put_arc(left: Edge, right: Edge, side: int, values: Values) -> None:
         distance = h.place + m.size - m.place - 1
     values[t.LW], values[t.LT] = m.left_child
     values[t.RW], values[t.RT] = m.right_child
-    values[t.HTD], values[t.MTD], values[t.MWD], values[t.RTD] = (h.tag, d), (m.tag, d), (m.head, d), (values[t.RT], d)
     values[t.V], values[t.ML], values[t.MR] = min(valency, 6), min(m.valencies[0], 6), min(m.valencies[1], 6)
     values[t.FAR], values[t.LENGTH] = bucket(distance), bucket(m.size)
 

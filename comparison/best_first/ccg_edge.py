@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 from numba.extending import overload
+from numpy.typing import NDArray
 
 from comparison.best_first import template as t
+from comparison.best_first.compilation import INLINE, INNER
 from comparison.best_first.edge import (
     FIRST_TAG,
     FIRST_WORD,
@@ -33,14 +35,13 @@ from comparison.best_first.edge import (
     Integers,
     binary_rules,
     ends,
-    features,
     fill,
+    put_values,
     signature,
     unary_rules,
 )
-from comparison.best_first.template import bucket, pack, put_ends, write, write_joint
+from comparison.best_first.value import bucket, put_ends, put_joint
 from comparison.learning.hashing import Hashes, mix, start
-from gyro.row_table import slot_of
 
 CATEGORY = OWN
 # The lexical categories of the words at the ends; 0 stands for none.
@@ -49,10 +50,6 @@ UNARY_RULES = OWN + 5  # how many unary rules are on top of each other here
 # Rules like N => NP => N\N => N would else go round for ever: the average of a scaled score may grow with each.
 MOST_UNARY_RULES = 4
 
-_CONSTITUENT, _LARGE, _UNARY, _BINARY = pack(t.CONSTITUENT), pack(t.LARGE), pack(t.UNARY), pack(t.BINARY)
-_JOINT = tuple(pack(table, t.CCG_JOINT) for table in t.JOINT_PARTS)
-_BOUNDARY = pack(t.BOUNDARY, t.CCG_BOUNDARY)
-
 
 class CcgTables(NamedTuple):
     """Rule instances; those that combine two categories are found by the number of the pair."""
@@ -60,27 +57,26 @@ class CcgTables(NamedTuple):
     category_hashes: Hashes
     result: Integers  # by rule
     head: Integers  # by rule: 0 left, 1 right; unary rules have 0
-    pairs: Integers  # pair × 2: the categories on the left and on the right
-    pair_slots: Integers  # a table of gyro.row_table over `pairs`
+    pair_of: NDArray[np.int32]  # category on the left × category on the right: their number as a pair, -1 without rules
     pair_start: Integers  # by pair: the first of its rules; they end where the next one's start
     pair_rules: Integers
     unary_start: Integers  # by category
     unary_rules: Integers
     dp: int  # signatures for pruning in the style of dynamic programming
+    code: Integers  # its features, of template.pack
 
 
 def _is_ours(grammar: Any) -> bool:
     return isinstance(grammar, types.NamedTuple) and grammar.instance_class is CcgTables
 
 
-@overload(binary_rules)
+@overload(binary_rules, jit_options=INLINE)
 def _binary_rules(grammar, problem, edges, left, right, rules):  # type: ignore[no-untyped-def]
     if not _is_ours(grammar):
         return None
 
     def find(grammar, problem, edges, left, right, rules):  # type: ignore[no-untyped-def]
-        categories = edges.columns[left, CATEGORY], edges.columns[right, CATEGORY]
-        pair, n = grammar.pair_slots[slot_of(grammar.pair_slots, grammar.pairs, categories)], 0
+        pair, n = grammar.pair_of[edges.columns[left, CATEGORY], edges.columns[right, CATEGORY]], 0
         if pair < 0:
             return 0
         for i in range(grammar.pair_start[pair], grammar.pair_start[pair + 1]):
@@ -91,7 +87,7 @@ def _binary_rules(grammar, problem, edges, left, right, rules):  # type: ignore[
     return find
 
 
-@overload(unary_rules)
+@overload(unary_rules, jit_options=INLINE)
 def _unary_rules(grammar, problem, edges, edge, rules):  # type: ignore[no-untyped-def]
     if not _is_ours(grammar):
         return None
@@ -108,7 +104,7 @@ def _unary_rules(grammar, problem, edges, edge, rules):  # type: ignore[no-untyp
     return find
 
 
-@overload(fill)
+@overload(fill, jit_options=INNER)
 def _fill(grammar, problem, edges, edge, left, right, rule):  # type: ignore[no-untyped-def]
     if not _is_ours(grammar):
         return None
@@ -131,12 +127,12 @@ def _fill(grammar, problem, edges, edge, left, right, rule):  # type: ignore[no-
     return copy
 
 
-@overload(signature)
-def _signature(grammar, edges, edge):  # type: ignore[no-untyped-def]
+@overload(signature, jit_options=INNER)
+def _signature(grammar, problem, edges, edge):  # type: ignore[no-untyped-def]
     if not _is_ours(grammar):
         return None
 
-    def sign(grammar, edges, edge):  # type: ignore[no-untyped-def]
+    def sign(grammar, problem, edges, edge):  # type: ignore[no-untyped-def]
         row = edges.columns[edge]
         state = mix(mix(start(1), np.uint64(row[CATEGORY])), np.uint64(row[HEAD_WORD]))
         if not grammar.dp:
@@ -152,36 +148,34 @@ def _signature(grammar, edges, edge):  # type: ignore[no-untyped-def]
     return sign
 
 
-@overload(features)
-def _features(grammar, problem, edges, left, right, rule, complete, values, out):  # type: ignore[no-untyped-def]
+@overload(put_values, jit_options=INLINE)
+def _put_values(grammar, problem, edges, left, right, rule, complete, values):  # type: ignore[no-untyped-def]
     if not _is_ours(grammar):
         return None
 
-    def extract(grammar, problem, edges, left, right, rule, complete, values, out):  # type: ignore[no-untyped-def]
+    def put(grammar, problem, edges, left, right, rule, complete, values):  # type: ignore[no-untyped-def]
         a, b = ends(problem, edges, left, right, rule)
         is_binary = right >= 0
+        kinds = t.WHOLE_EDGE if complete else 0
         head, other = (b, a) if is_binary and grammar.head[rule] == 1 else (a, b)
         category = a[CATEGORY] if left < 0 else grammar.result[rule]
         size = a[SIZE] + b[SIZE] if is_binary else a[SIZE]
         values[t.C], values[t.LENGTH] = grammar.category_hashes[category], bucket(size)
         values[t.HW], values[t.HT] = problem.words[head[HEAD_WORD]], problem.tags[head[HEAD_TAG]]
-        n = write(_CONSTITUENT, values, out, 0)
         if size > 1:
+            kinds |= t.LARGE_EDGE
+        if size > 1 or complete:
             put_ends(problem, a, b, not is_binary, values)
-            n = write(_LARGE, values, out, n)
+        if left < 0:
+            return kinds | t.LEAF_EDGE
         values[t.NAME] = np.uint64(rule + 1)
-        if is_binary:
-            values[t.XW], values[t.XT] = problem.words[other[HEAD_WORD]], problem.tags[other[HEAD_TAG]]
-            hashes = grammar.category_hashes
-            values[t.K1], values[t.K2] = hashes[a[PENULTIMATE_CATEGORY]], hashes[a[LAST_CATEGORY]]
-            values[t.K3], values[t.K4] = hashes[b[FIRST_CATEGORY]], hashes[b[SECOND_CATEGORY]]
-            n = write(_BINARY, values, out, n)
-            n = write_joint(_JOINT, problem, edges, left, right, values, out, n)
-        elif left >= 0:
-            n = write(_UNARY, values, out, n)
-        if complete:
-            put_ends(problem, a, b, not is_binary, values)
-            n = write(_BOUNDARY, values, out, n)
-        return n
+        if not is_binary:
+            return kinds | t.UNARY_EDGE
+        values[t.XW], values[t.XT] = problem.words[other[HEAD_WORD]], problem.tags[other[HEAD_TAG]]
+        hashes = grammar.category_hashes
+        values[t.K1], values[t.K2] = hashes[a[PENULTIMATE_CATEGORY]], hashes[a[LAST_CATEGORY]]
+        values[t.K3], values[t.K4] = hashes[b[FIRST_CATEGORY]], hashes[b[SECOND_CATEGORY]]
+        put_joint(problem, a, b, values)
+        return kinds | t.BINARY_EDGE
 
-    return extract
+    return put

@@ -14,12 +14,12 @@ import numpy as np
 
 from comparison.best_first.ccg_edge import CcgTables
 from comparison.best_first.edge import NO_TAG, UNKNOWN_TAG
+from comparison.best_first.template import ccg_groups, pack
 from comparison.learning.hashing import text_hash
 from comparison.learning.tag_dictionary import TagDictionary
 from grammars.ccg.derivation import Derivation, leaves
 from grammars.ccg.grammar import BinaryRule, CcgGrammar, Rule, UnaryRule
 from gyro.errors import InputError
-from gyro.row_table import slots_of_rows
 
 NO_CATEGORY = "<none>"
 
@@ -89,19 +89,21 @@ class CcgInventory:
                 pairs.setdefault((number[rule.left], number[rule.right]), []).append(i)
             else:
                 unary[number[rule.child]].append(i)
-        rows = np.array([*pairs], dtype=np.int64).reshape(-1, 2)
+        pair_of = np.full((len(self.categories), len(self.categories)), -1, dtype=np.int32)
+        for i, pair in enumerate(pairs):
+            pair_of[pair] = i
         hashes = [text_hash(category) for category in self.categories]
         return CcgTables(
             category_hashes=np.array(hashes, dtype=np.uint64),
             result=np.array([number[rule.result] for rule in self.rules] or [0], dtype=np.int64),
             head=np.array([getattr(rule, "head", 0) for rule in self.rules] or [0], dtype=np.int64),
-            pairs=rows,
-            pair_slots=slots_of_rows(rows),
+            pair_of=pair_of,
             pair_start=np.cumsum([0, *map(len, pairs.values())]).astype(np.int64),
             pair_rules=np.array([i for rules in pairs.values() for i in rules] or [0], dtype=np.int64),
             unary_start=np.cumsum([0, *map(len, unary)]).astype(np.int64),
             unary_rules=np.array([i for rules in unary for i in rules] or [0], dtype=np.int64),
             dp=int(self.dp),
+            code=pack(ccg_groups()),
         )
 
     @cached_property

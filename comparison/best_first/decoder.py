@@ -52,7 +52,7 @@ _SLICE = 10_000  # edges between two looks at the clock: some hundredths of a se
 class Limits(NamedTuple):
     """When a search ends without a goal: seconds; scored edges (0: any number), the same on every machine."""
 
-    seconds: float = 5.0
+    seconds: float = 60.0
     edges: int = 0
 
 

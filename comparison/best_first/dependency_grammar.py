@@ -17,10 +17,11 @@ import numpy as np
 from comparison.best_first.dependency_edge import (
     HEAD_ON_LEFT,
     HEAD_ON_RIGHT,
-    HEAD_PLACE,
     DependencyTables,
+    leaf_columns,
 )
-from comparison.best_first.edge import NO_TAG, OWN, UNKNOWN_TAG
+from comparison.best_first.edge import NO_TAG, UNKNOWN_TAG
+from comparison.best_first.template import OURS, TEMPLATE_SETS, dependency_groups, pack
 from comparison.learning.hashing import text_hash
 from comparison.learning.tag_dictionary import TagDictionary
 from grammars.conllu import ConlluSentence
@@ -67,19 +68,35 @@ def attachments(heads: Sequence[int]) -> list[Attachment]:
 
 @dataclass(frozen=True)
 class DependencyGrammar:
-    """Tags, labels and the words' tags; `pairs` has the labels seen between a head's and a modifier's tag on a side."""
+    """Tags, labels and the words' tags; `pairs` has the labels seen between a head's and a modifier's tag on a side.
+
+    `templates` are those of the features (template.TEMPLATE_SETS); `dp`: edges that no feature can tell apart are
+    equivalent, or equal trees alone.
+    """
 
     tags: tuple[str, ...]
     labels: tuple[str, ...]  # empty: arcs have no labels
     dictionary: TagDictionary
     pairs: Mapping[tuple[int, int, int], tuple[int, ...]]
+    templates: str = OURS
+    dp: bool = True
 
     name: ClassVar[str] = "dependency"
     obeys_heads: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if self.templates not in TEMPLATE_SETS:
+            raise InputError(f"found the templates {self.templates!r}; allowed are {', '.join(TEMPLATE_SETS)}")
+
     @classmethod
     def from_trees(
-        cls, trees: Iterable[ConlluSentence], *, labelled: bool = False, tag_kind: str = "xpos"
+        cls,
+        trees: Iterable[ConlluSentence],
+        *,
+        labelled: bool = False,
+        tag_kind: str = "xpos",
+        templates: str = OURS,
+        dp: bool = True,
     ) -> DependencyGrammar:
         """Read a grammar off trees."""
         if tag_kind not in TAG_KINDS:
@@ -100,7 +117,7 @@ class DependencyGrammar:
                 key = (numbers[token.head], numbers[place], side)
                 pairs.setdefault(key, set()).add(label_number[token.deprel])
         found = {key: tuple(sorted(value)) for key, value in sorted(pairs.items())}
-        return cls(tags, labels, TagDictionary.from_words(tagged), found)
+        return cls(tags, labels, TagDictionary.from_words(tagged), found, templates, dp)
 
     @cached_property
     def tables(self) -> DependencyTables:
@@ -118,6 +135,9 @@ class DependencyGrammar:
             usual_label=self.usual_label,
             tags=len(self.tags),
             labelled=int(bool(self.labels)),
+            code=pack(dependency_groups(self.templates, labelled=bool(self.labels))),
+            rich=int(self.templates != OURS),
+            dp=int(self.dp),
         )
 
     @property
@@ -145,9 +165,7 @@ class DependencyGrammar:
         self, words: Sequence[str], tags: Sequence[int], head: int, categories: Sequence[str] | None
     ) -> list[list[int]]:
         """One leaf: no dependents yet."""
-        row = [0] * (HEAD_PLACE - OWN + 1)
-        row[HEAD_PLACE - OWN] = head
-        return [row]
+        return [leaf_columns(tags, head)]
 
     def label_number(self, label: str) -> int:
         """The number of a label that was seen; others are an error."""
@@ -160,11 +178,13 @@ class DependencyGrammar:
     def to_json(self) -> dict[str, Any]:
         """A JSON object."""
         pairs = [[*key, list(labels)] for key, labels in self.pairs.items()]
-        return {"tags": self.tags, "labels": self.labels, "dictionary": self.dictionary.to_json(), "pairs": pairs}
+        found = {"tags": self.tags, "labels": self.labels, "dictionary": self.dictionary.to_json(), "pairs": pairs}
+        return {**found, "templates": self.templates, "dp": self.dp}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> DependencyGrammar:
         """Read what `to_json` gave."""
         pairs = {(head, modifier, side): tuple(labels) for head, modifier, side, labels in value["pairs"]}
         dictionary = TagDictionary.from_json(value["dictionary"])
-        return cls(tuple(value["tags"]), tuple(value["labels"]), dictionary, pairs)
+        tags, labels = tuple(value["tags"]), tuple(value["labels"])
+        return cls(tags, labels, dictionary, pairs, str(value["templates"]), bool(value["dp"]))

@@ -12,9 +12,11 @@ with numba's `overload`, the code for these five, which have no body here:
 
 binary_rules  the rules that combine an edge with one on its right
 unary_rules   the rules that apply to one edge
-features      the features of the top of an edge: hashes of 64 bits
+put_values    the values that the features of the top of an edge are made of
 fill          the columns of a new edge that are the grammar's
 signature     what makes two edges equivalent, as a hash
+
+Its tables have, besides, the `code` of its features (comparison.best_first.template).
 
 An edge has a left and a right part (binary), a left part only (unary) or none (leaf: its rule is the leaf's number).
 
@@ -31,6 +33,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from comparison.best_first.compilation import inline
 from comparison.learning.hashing import SEED, Hashes, mix
 
 Integers = NDArray[np.int64]
@@ -44,7 +47,7 @@ PENULTIMATE_WORD, LAST_WORD = 12, 13
 FIRST_TAG, SECOND_TAG, PENULTIMATE_TAG, LAST_TAG = 14, 15, 16, 17
 LM_STATE = 18
 OWN = 19  # the first of the grammar's own columns
-COLUMNS = 28
+COLUMNS = 32
 
 # The first two tags of every grammar.
 NO_TAG, UNKNOWN_TAG = "<none>", "<unknown>"
@@ -113,18 +116,10 @@ def unary_rules(grammar: Any, problem: Problem, edges: Edges, edge: int, rules: 
     raise TypeError("only compiled code calls this")
 
 
-def features(
-    grammar: Any,
-    problem: Problem,
-    edges: Edges,
-    left: int,
-    right: int,
-    rule: int,
-    complete: bool,
-    values: Any,
-    out: Any,
+def put_values(
+    grammar: Any, problem: Problem, edges: Edges, left: int, right: int, rule: int, complete: bool, values: Any
 ) -> int:
-    """Write the hashes of the features of the top of an edge and return their number; `values` has room for theirs."""
+    """Write the values that the features of the top of an edge are made of; return the kinds of edges that it is."""
     raise TypeError("only compiled code calls this")
 
 
@@ -133,7 +128,7 @@ def fill(grammar: Any, problem: Problem, edges: Edges, edge: int, left: int, rig
     raise TypeError("only compiled code calls this")
 
 
-def signature(grammar: Any, edges: Edges, edge: int) -> int:
+def signature(grammar: Any, problem: Problem, edges: Edges, edge: int) -> int:
     """The hash that equivalent edges share."""
     raise TypeError("only compiled code calls this")
 
@@ -149,7 +144,7 @@ def structure(left: int, right: int, rule: int) -> int:
     return int(structure_of(np.uint64(left), np.uint64(right), rule))
 
 
-@njit(cache=True)
+@inline
 def fits(problem: Problem, edges: Edges, one: int, other: int) -> bool:
     """Whether the bag has the words of both edges together."""
     over = np.uint64(0)
@@ -158,7 +153,7 @@ def fits(problem: Problem, edges: Edges, one: int, other: int) -> bool:
     return bool(over == 0)
 
 
-@njit(cache=True)
+@inline
 def may_precede(edges: Edges, left: int, right: int) -> bool:
     """Whether no word on the right must come before one on the left."""
     late = np.uint64(0)
@@ -167,7 +162,7 @@ def may_precede(edges: Edges, left: int, right: int) -> bool:
     return bool(late == 0)
 
 
-@njit(cache=True)
+@inline
 def is_complete(problem: Problem, edges: Edges, left: int, right: int, rule: int) -> bool:
     """Whether an edge of these parts has every word that the bag requires."""
     for i in range(edges.coverage.shape[1]):

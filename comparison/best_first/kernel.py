@@ -1,9 +1,8 @@
 """The compiled heart of the best-first decoder: the scoring, making and expansion of edges.
 
-propose    score an edge that could be made and put it on the agenda
+propose    make an item of an edge that could be made; enqueue: put items on the agenda
 make_edge  write the record of an edge
 expand     combine an edge with all others of the chart
-accept     put an edge on the chart
 search     take edges off the agenda until enough goals are found, or the budget of scored edges is spent
 
 The grammar is the type of the first argument: comparison.best_first.edge tells what its module gives. The learner in
@@ -15,8 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from comparison.best_first.chart import accept, find_equivalent, has_goals, is_goal, note_goal, remove
+from comparison.best_first.compilation import inline, inner, outer
 from comparison.best_first.edge import (
     ACTIONS,
     FIRST_TAG,
@@ -38,9 +38,7 @@ from comparison.best_first.edge import (
     binary_rules,
     fill,
     fits,
-    is_complete,
     may_precede,
-    signature,
     structure_of,
     unary_rules,
 )
@@ -51,7 +49,7 @@ from comparison.best_first.score import (
     key_of,
     lm_gain,
     lm_state_after,
-    score_edge,
+    rate,
 )
 from comparison.best_first.state import (
     AGENDA_FULL,
@@ -62,23 +60,20 @@ from comparison.best_first.state import (
     NUM_CHART,
     NUM_EDGES,
     NUM_FREE,
-    NUM_GOALS,
     NUM_GOLD,
     NUM_HEAP,
     NUM_ITEMS,
     OUT_OF_BUDGET,
     SCORED,
     VERSION,
-    Chart,
     Scratch,
     State,
     pop,
     push,
 )
-from gyro.row_table import slot_of
 
 
-@njit(cache=True)
+@inline
 def is_gold(scratch: Scratch, structure: Any) -> bool:
     """Whether the right derivation has an edge of this structure."""
     if scratch.gold.size == 0:  # nothing is learned
@@ -87,7 +82,7 @@ def is_gold(scratch: Scratch, structure: Any) -> bool:
     return bool(place < scratch.gold.size and scratch.gold[place] == structure)
 
 
-@njit(cache=True)
+@inline
 def structure_of_item(edges: Edges, left: int, right: int, rule: int) -> Any:
     """The structure that an edge of these parts has."""
     zero = np.uint64(0)
@@ -96,11 +91,10 @@ def structure_of_item(edges: Edges, left: int, right: int, rule: int) -> Any:
     return structure_of(a, b, rule)
 
 
-@njit(cache=True)
-def propose(grammar: Any, s: State, left: int, right: int, rule: int) -> None:
-    """Score an edge that could be made and put it on the agenda."""
+@inline
+def propose(s: State, left: int, right: int, rule: int, n: int) -> int:
+    """Make an item of an edge that could be made, behind n others that wait after the end of the heap."""
     counters = s.scratch.counters
-    score = score_edge(grammar, s, left, right, rule)
     counters[SCORED] += 1
     if counters[NUM_FREE] > 0:
         counters[NUM_FREE] -= 1
@@ -108,46 +102,90 @@ def propose(grammar: Any, s: State, left: int, right: int, rule: int) -> None:
     else:
         item = counters[NUM_ITEMS]
         counters[NUM_ITEMS] += 1
-    s.agenda.left[item], s.agenda.right[item], s.agenda.rule[item] = left, right, rule
-    s.agenda.score[item] = score
-    s.agenda.version[item] = counters[VERSION]
-    gold = is_gold(s.scratch, structure_of_item(s.edges, left, right, rule))
-    s.agenda.gold[item] = gold
-    if gold:
+    new = s.agenda.items[item]
+    new.left, new.right, new.rule, new.version, new.gold = left, right, rule, -1, 0
+    if s.scratch.gold.size > 0 and is_gold(s.scratch, structure_of_item(s.edges, left, right, rule)):
+        new.gold = 1
         s.scratch.gold_items[counters[NUM_GOLD]] = item
         counters[NUM_GOLD] += 1
-    s.agenda.queued[item] = key_of(s.options, score, actions_of(s.edges, left, right))
-    push(s.agenda, counters, s.agenda.queued[item], item)
+    s.agenda.item[counters[NUM_HEAP] + n] = item
+    return n + 1
 
 
-@njit(cache=True)
+@inner
+def propose_leaf_edges(s: State) -> int:
+    """Make items of all leaves; return their number."""
+    n = 0
+    for leaf in range(s.problem.leaf_columns.shape[0]):
+        n = propose(s, NOTHING, NOTHING, leaf, n)
+    return n
+
+
+@inner
+def expand(grammar: Any, s: State, edge: int) -> int:
+    """Make items of all that unary rules make of an edge, and that it makes with each edge of the chart and itself, in
+    both orders; return their number."""
+    rules, n = s.scratch.rules, 0
+    # One place for all: what is compiled into it is large.
+    pairs = 2 * s.scratch.counters[NUM_CHART] + 2
+    for i in range(-1, pairs):
+        left, right = edge, NOTHING
+        if i < 0:
+            count = unary_rules(grammar, s.problem, s.edges, edge, rules)
+        else:
+            other = s.chart.members[i >> 1] if i < pairs - 2 else edge
+            left, right = (edge, other) if i & 1 == 0 else (other, edge)
+            if i == pairs - 1 or not (fits(s.problem, s.edges, left, right) and may_precede(s.edges, left, right)):
+                continue
+            count = binary_rules(grammar, s.problem, s.edges, left, right, rules)
+        for j in range(count):
+            n = propose(s, left, right, rules[j], n)
+    return n
+
+
+@inner
+def enqueue(s: State, n: int) -> None:
+    """Put the n scored items after the end of the heap where they belong."""
+    first = s.scratch.counters[NUM_HEAP]
+    for i in range(n):
+        item = s.agenda.items[s.agenda.item[first + i]]
+        item.queued = key_of(s.options, item.score, actions_of(s.edges, item.left, item.right))
+        push(s.agenda, s.scratch.counters, item.queued, s.agenda.item[first + i])
+
+
 def propose_leaves(grammar: Any, s: State) -> None:
     """Start: put all leaves on the agenda."""
-    for leaf in range(s.problem.leaf_columns.shape[0]):
-        propose(grammar, s, -1, -1, leaf)
+    search(grammar, s, 0)
 
 
-@njit(cache=True)
+@outer
 def make_edge(grammar: Any, s: State, left: int, right: int, rule: int, score: float) -> int:
     """Write the record of an edge and return its number."""
-    edge = s.scratch.counters[NUM_EDGES]
-    s.scratch.counters[NUM_EDGES] += 1
-    new = s.edges.columns[edge]
-    s.edges.score[edge] = score
+    return write_edge(grammar, s, left, right, rule, score, ending_of(grammar, s, left, right, rule))
+
+
+@inner
+def write_edge(grammar: Any, s: State, left: int, right: int, rule: int, score: float, ending: float) -> int:
+    """The same when it is known what of the score is for being a whole sentence."""
+    counters = s.scratch.counters
+    edge = counters[NUM_EDGES]
+    counters[NUM_EDGES] += 1
+    s.edges.score[edge], s.edges.ending[edge] = score, ending
+    s.chart.inside[edge], s.chart.gold[edge], s.chart.version[edge] = 0, 0, counters[VERSION]
     if left < 0:
-        new[:] = s.problem.leaf_columns[rule]
-        s.edges.coverage[edge] = s.problem.leaf_coverage[rule]
-        s.edges.before[edge] = s.problem.leaf_before[rule]
+        _copy(s.problem.leaf_columns, rule, s.edges.columns, edge)
+        _copy(s.problem.leaf_coverage, rule, s.edges.coverage, edge)
+        _copy(s.problem.leaf_before, rule, s.edges.before, edge)
         s.edges.string[edge], s.edges.power[edge] = s.problem.leaf_string[rule], s.problem.leaf_power[rule]
         s.edges.lm[edge] = s.problem.leaf_lm[rule]
     elif right < 0:
-        new[:] = s.edges.columns[left]
-        s.edges.coverage[edge] = s.edges.coverage[left]
-        s.edges.before[edge] = s.edges.before[left]
+        _copy(s.edges.columns, left, s.edges.columns, edge)
+        _copy(s.edges.coverage, left, s.edges.coverage, edge)
+        _copy(s.edges.before, left, s.edges.before, edge)
         s.edges.string[edge], s.edges.power[edge] = s.edges.string[left], s.edges.power[left]
         s.edges.lm[edge] = s.edges.lm[left]
     else:
-        _join_borders(s.edges, edge, left, right)
+        _join_borders(s.edges.columns, edge, left, right)
         for i in range(s.edges.coverage.shape[1]):
             s.edges.coverage[edge, i] = s.edges.coverage[left, i] + s.edges.coverage[right, i]
             s.edges.before[edge, i] = s.edges.before[left, i] | s.edges.before[right, i]
@@ -156,20 +194,27 @@ def make_edge(grammar: Any, s: State, left: int, right: int, rule: int, score: f
         s.edges.lm[edge] = s.edges.lm[left] + s.edges.lm[right]
         if s.problem.lm_order > 0:
             s.edges.lm[edge] += lm_gain(s.problem, s.edges, left, right)
-        new[LM_STATE] = lm_state_after(s.problem, s.edges, left, right)
+        s.edges.columns[edge, LM_STATE] = lm_state_after(s.problem, s.edges, left, right)
+    new = s.edges.columns[edge]
     new[LEFT], new[RIGHT], new[RULE] = left, right, rule
     new[ACTIONS] = actions_of(s.edges, left, right)
     s.edges.structure[edge] = structure_of_item(s.edges, left, right, rule)
-    s.edges.ending[edge] = ending_of(grammar, s, left, right, rule)
     if left >= 0:
         fill(grammar, s.problem, s.edges, edge, left, right, rule)
     return edge  # type: ignore[no-any-return]
 
 
-@njit(cache=True)
-def _join_borders(edges: Edges, edge: int, left: int, right: int) -> None:
+@inner
+def _copy(source: Any, row: int, target: Any, place: int) -> None:
+    """Copy a row; an assignment of rows would be compiled to much more."""
+    for i in range(source.shape[1]):
+        target[place, i] = source[row, i]
+
+
+@inner
+def _join_borders(columns: Any, edge: int, left: int, right: int) -> None:
     """The size and the first and last words and tags of two edges together."""
-    new, a, b = edges.columns[edge], edges.columns[left], edges.columns[right]
+    new, a, b = columns[edge], columns[left], columns[right]
     new[SIZE] = a[SIZE] + b[SIZE]
     for i in range(FOURTH_WORD - FIRST_WORD + 1):
         new[FIRST_WORD + i] = a[FIRST_WORD + i] if i < a[SIZE] else b[FIRST_WORD + i - a[SIZE]]
@@ -181,73 +226,7 @@ def _join_borders(edges: Edges, edge: int, left: int, right: int) -> None:
     new[HEAD_SLOT] = 0
 
 
-@njit(cache=True)
-def find_equivalent(grammar: Any, s: State, edge: int) -> tuple[int, int]:
-    """The edge in the chart that has this edge's signature, or -1; and the slot of the signature, for `accept`."""
-    s.chart.signature[edge, 0] = signature(grammar, s.edges, edge)
-    slot = slot_of(s.chart.slots, s.chart.signature, s.chart.signature[edge])
-    known = s.chart.slots[slot]
-    if known >= 0 and not s.chart.inside[known]:
-        known = -1
-    return known, np.int64(slot)  # type: ignore[return-value]
-
-
-@njit(cache=True)
-def remove(chart: Chart, counters: Any, edge: int) -> None:
-    """Take an edge off the chart."""
-    chart.inside[edge] = 0
-    for i in range(counters[NUM_CHART]):
-        if chart.members[i] == edge:
-            counters[NUM_CHART] -= 1
-            chart.members[i] = chart.members[counters[NUM_CHART]]
-            return
-
-
-@njit(cache=True)
-def accept(s: State, edge: int, slot: int) -> int:
-    """Put an edge on the chart; return the edge that fell off its beam for it (perhaps itself), or -1."""
-    s.chart.slots[slot] = edge
-    s.chart.inside[edge] = 1
-    s.chart.members[s.scratch.counters[NUM_CHART]] = edge
-    s.scratch.counters[NUM_CHART] += 1
-    if s.options.beam == 0:
-        return -1
-    count, worst, worst_key = 0, -1, np.inf
-    for i in range(s.scratch.counters[NUM_CHART]):
-        member = s.chart.members[i]
-        if s.options.by_size and s.edges.columns[member, SIZE] != s.edges.columns[edge, SIZE]:
-            continue
-        if s.options.keep_leaves and s.edges.columns[member, LEFT] < 0:
-            continue
-        count += 1
-        key = edge_key(s, member)
-        if key < worst_key:
-            worst, worst_key = member, key
-    if count <= s.options.beam:
-        return -1
-    remove(s.chart, s.scratch.counters, worst)
-    return worst
-
-
-@njit(cache=True)
-def expand(grammar: Any, s: State, edge: int) -> None:
-    """Apply the unary rules to an edge, and combine it with each edge of the chart, and itself, in both orders."""
-    rules = s.scratch.rules
-    for i in range(unary_rules(grammar, s.problem, s.edges, edge, rules)):
-        propose(grammar, s, edge, -1, rules[i])
-    for i in range(s.scratch.counters[NUM_CHART] + 1):
-        other = s.chart.members[i] if i < s.scratch.counters[NUM_CHART] else edge
-        if not fits(s.problem, s.edges, edge, other):
-            continue
-        if may_precede(s.edges, edge, other):
-            for j in range(binary_rules(grammar, s.problem, s.edges, edge, other, rules)):
-                propose(grammar, s, edge, other, rules[j])
-        if other != edge and may_precede(s.edges, other, edge):
-            for j in range(binary_rules(grammar, s.problem, s.edges, other, edge, rules)):
-                propose(grammar, s, other, edge, rules[j])
-
-
-@njit(cache=True)
+@inner
 def has_room(s: State) -> int:
     """DONE, or what is too full for one more expansion."""
     counters = s.scratch.counters
@@ -257,92 +236,50 @@ def has_room(s: State) -> int:
     most = 2 * (counters[NUM_CHART] + 2) * s.scratch.rules.size + 8 * counters[NUM_GOLD] + 64
     if (
         counters[NUM_HEAP] + most >= s.agenda.key.size
-        or counters[NUM_ITEMS] - counters[NUM_FREE] + most >= s.agenda.left.size
+        or counters[NUM_ITEMS] - counters[NUM_FREE] + most >= s.agenda.items.size
     ):
         return AGENDA_FULL
     return DONE
 
 
-@njit(cache=True)
+@inner
 def release(s: State, item: int) -> None:
     """An item that left the agenda: its place can be used again."""
-    if s.agenda.gold[item]:
+    if s.agenda.items[item].gold:
         for i in range(s.scratch.counters[NUM_GOLD]):
             if s.scratch.gold_items[i] == item:
                 s.scratch.counters[NUM_GOLD] -= 1
                 s.scratch.gold_items[i] = s.scratch.gold_items[s.scratch.counters[NUM_GOLD]]
                 break
-    s.agenda.queued[item] = np.inf
+    s.agenda.items[item].queued = np.inf
     s.agenda.free[s.scratch.counters[NUM_FREE]] = item
     s.scratch.counters[NUM_FREE] += 1
 
 
-@njit(cache=True)
-def is_goal(s: State, edge: int) -> bool:
-    """Whether an edge is a whole sentence: its head has no given one, and has all its given dependents."""
-    slot = s.edges.columns[edge, HEAD_SLOT]
-    if s.problem.given_head[slot] >= 0:
-        return False
-    for i in range(s.edges.coverage.shape[1]):
-        guard = s.problem.dependents_guard[slot, i]
-        if guard & ~(s.edges.coverage[edge, i] + s.problem.dependents_bias[slot, i]):
-            return False
-    return is_complete(s.problem, s.edges, edge, NOTHING, 0)
-
-
-@njit(cache=True)
-def note_goal(s: State, edge: int) -> None:
-    """Keep a goal; when there are more than wanted, the worst one goes."""
-    counters, goals = s.scratch.counters, s.chart.goals
-    if counters[NUM_GOALS] < s.options.goals:
-        goals[counters[NUM_GOALS]] = edge
-        counters[NUM_GOALS] += 1
-        return
-    worst = worst_goal(s)
-    if edge_key(s, goals[worst]) < edge_key(s, edge):
-        goals[worst] = edge
-
-
-@njit(cache=True)
-def worst_goal(s: State) -> int:
-    """The place of the goal with the lowest key."""
-    worst = 0
-    for i in range(1, s.scratch.counters[NUM_GOALS]):
-        if edge_key(s, s.chart.goals[i]) < edge_key(s, s.chart.goals[worst]):
-            worst = i
-    return worst
-
-
-@njit(cache=True)
-def has_goals(s: State) -> bool:
-    """Whether the search can end. With words to be selected it goes on while the agenda has something better."""
-    counters = s.scratch.counters
-    if counters[NUM_GOALS] < s.options.goals:
-        return False
-    if not s.problem.selection or counters[NUM_HEAP] == 0:
-        return True
-    return s.agenda.key[0] <= edge_key(s, s.chart.goals[worst_goal(s)])  # type: ignore[no-any-return]
-
-
-@njit(cache=True)
+@outer
 def search(grammar: Any, s: State, budget: int) -> int:
     """Take up edges, best first, until there are enough goals or `budget` more edges are scored.
 
     A goal is expanded like any other edge: unary rules, and words that may be left out, can make another of it.
     """
-    counters = s.scratch.counters
+    counters, waiting = s.scratch.counters, s.agenda.item
     last = counters[SCORED] + budget
-    while counters[NUM_HEAP] > 0:
+    new = propose_leaf_edges(s) if counters[SCORED] == 0 else 0
+    while new + counters[NUM_HEAP] > 0:
+        rate(grammar, s, waiting, counters[NUM_HEAP], counters[NUM_HEAP] + new, False)
+        enqueue(s, new)
+        new = 0
+        if has_goals(s):
+            return DONE
         room = has_room(s)
         if room != DONE:
             return room
         if counters[SCORED] >= last:
             return OUT_OF_BUDGET
         item = pop(s.agenda, counters)
-        left, right, rule = s.agenda.left[item], s.agenda.right[item], s.agenda.rule[item]
-        edge = make_edge(grammar, s, left, right, rule, s.agenda.score[item])
+        chosen = s.agenda.items[item]
+        edge = write_edge(grammar, s, chosen.left, chosen.right, chosen.rule, chosen.score, chosen.ending)
         release(s, item)
-        s.chart.inside[edge] = 0
         if is_goal(s, edge):
             note_goal(s, edge)
             if has_goals(s):
@@ -354,9 +291,7 @@ def search(grammar: Any, s: State, budget: int) -> int:
                     counters[NUM_EDGES] -= 1  # nothing points at it
                 continue
             remove(s.chart, counters, known)
-        expand(grammar, s, edge)
+        new = expand(grammar, s, edge)
         counters[EXPANDED] += 1
         accept(s, edge, slot)
-        if has_goals(s):
-            return DONE
     return EXHAUSTED

@@ -28,6 +28,7 @@ from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.learner import METHODS
 from comparison.best_first.problem import Grammar
 from comparison.best_first.state import Options
+from comparison.best_first.template import OURS, TEMPLATE_SETS
 from comparison.learning.model_folder import (
     GRAMMAR,
     LARGEST_BITS,
@@ -56,29 +57,44 @@ class ModelSettings:
     beam: int = 64
     by_size: bool = False
     keep_leaves: bool = True
+    variants: int = 0  # edges in the chart that have the same words and head; 0: any number
     given: tuple[str, ...] = ("pos",)
     tags: str = "xpos"
     labels: bool = False
+    templates: str = OURS  # of the features of dependency trees
     dp: bool = True
     cutoff: int = 20
     beta: float = 0.0  # CCG: candidate categories by the multi-tagger; 0: all of the dictionary's
     lm: str = ""  # the signature of the language model
     lm_weight: float = 0.0
     bits: int = 22
-    budget: int = 20_000
+    step: float = 1.0  # the largest of a large-margin update, 0: any; that of the perceptron
+    average: bool = True
+    budget: int = 20_000  # edges scored in learning a sentence of LONG units at most; with more, times (units / LONG)²
     iterations: int = 5
     seed: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "given", tuple(self.given))
         allowed: dict[str, Collection[str]] = {"grammar": GRAMMARS, "method": METHODS, "tags": ("xpos", "upos")}
+        allowed["templates"] = TEMPLATE_SETS
         for name, values in allowed.items():
             if getattr(self, name) not in values:
                 raise InputError(f"found the {name} {getattr(self, name)!r}; allowed are {', '.join(values)}")
         for known in self.given:
             if known not in ("pos", "heads", "units", "lemmas"):
                 raise InputError(f"found {known!r} as given; allowed are pos, heads, units and lemmas")
-        for name, least in (("beam", 1), ("budget", 100), ("iterations", 1), ("cutoff", 0), ("beta", 0), ("seed", 0)):
+        at_least = {
+            "beam": 1,
+            "variants": 0,
+            "budget": 100,
+            "iterations": 1,
+            "cutoff": 0,
+            "beta": 0,
+            "seed": 0,
+            "step": 0,
+        }
+        for name, least in at_least.items():
             if not getattr(self, name) >= least:
                 raise InputError(f"found {name} {getattr(self, name)}; at least {least} is allowed")
         if not math.isfinite(self.lm_weight):
@@ -97,7 +113,7 @@ class BestFirstModel:
     signature: str = ""
 
 
-FORMAT = ModelFormat("gyro best-first model", 1, ModelSettings)
+FORMAT = ModelFormat("gyro best-first model", 2, ModelSettings)
 
 
 def kernel_options(settings: ModelSettings, goals: int = 1) -> Options:
@@ -109,6 +125,7 @@ def kernel_options(settings: ModelSettings, goals: int = 1) -> Options:
         keep_leaves=int(settings.keep_leaves),
         goals=goals,
         lm_weight=float(settings.lm_weight),
+        variants=settings.variants,
     )
 
 

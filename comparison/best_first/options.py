@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lm.model import LanguageModel
 
 METHODS = ("scaled-negatives", "scaled", "large-margin", "perceptron")
+TEMPLATE_SETS = ("ours", "table2", "all")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +88,7 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the folder of the model")
     parser.add_argument("--grammar", choices=("dependency", "ccg"), default="dependency", help="default: %(default)s")
-    parser.add_argument("--limit", type=int, metavar="N", help="learn from the first N sentences only")
+    parser.add_argument("--limit", type=int, metavar="N", help="learn from N sentences only, at random by --seed")
     group = parser.add_argument_group("learning")
     group.add_argument(
         "--method",
@@ -97,15 +98,45 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--iterations", type=int, default=5, metavar="N", help="default 5")
     group.add_argument(
-        "--budget", type=int, default=20_000, metavar="N", help="edges scored a sentence (default 20000)"
+        "--patience", type=int, default=0, metavar="N", help="stop when --dev has not risen for N iterations (0: never)"
     )
+    group.add_argument(
+        "--budget",
+        type=int,
+        default=20_000,
+        metavar="N",
+        help="edges scored a sentence; times (words / 20)² where it has more than 20 (default 20000)",
+    )
+    group.add_argument(
+        "--step", type=float, default=1.0, metavar="C", help="the largest step of a large-margin update (default 1.0)"
+    )
+    group.add_argument("--no-cap", action="store_true", help="a large-margin update takes any step that it needs")
+    group.add_argument("--no-average", action="store_true", help="the last weights, not their averages, as in 2011")
     group.add_argument("--bits", type=int, default=22, metavar="N", help="2^N weights (default 22)")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
     group = parser.add_argument_group("chart")
     group.add_argument("--beam", type=int, default=64, metavar="N", help="edges in the chart (default 64)")
     group.add_argument("--by-size", action="store_true", help="one beam for each size of edges, as in 2011")
     group.add_argument("--drop-leaves", action="store_true", help="let leaves fall off the chart too")
-    group.add_argument("--no-dp", action="store_true", help="CCG: edges are equivalent only if their strings are equal")
+    group.add_argument(
+        "--variants",
+        type=int,
+        default=0,
+        metavar="N",
+        help="edges in it with the same words and head (0: any number)",
+    )
+    group.add_argument(
+        "--no-dp",
+        action="store_true",
+        help="edges are equivalent only if their strings (CCG) or trees (dependency) are equal, not if no feature can"
+        " tell them apart",
+    )
+    group.add_argument(
+        "--templates",
+        choices=TEMPLATE_SETS,
+        default=TEMPLATE_SETS[0],
+        help="dependency: features of this system, of the 2015 paper's Table 2, or of both (default: %(default)s)",
+    )
     group = parser.add_argument_group("what bags are given")
     group.add_argument("--pos", choices=("given", "none"), default="given", help="tags of the words (default: given)")
     group.add_argument("--tags", choices=("xpos", "upos"), help="which tags (default xpos, with --lemmas upos)")
@@ -143,6 +174,10 @@ def train_system(arguments: argparse.Namespace) -> str:
     for name in ("limit", "dev_sample", "jobs"):
         if (value := getattr(arguments, name)) is not None and value < 1:
             raise InputError(f"found --{name.replace('_', '-')} {value}; at least 1 is allowed")
+    if arguments.patience < 0:
+        raise InputError(f"found --patience {arguments.patience}; at least 0 is allowed")
+    if arguments.patience and not arguments.dev:
+        raise InputError("--patience goes with --dev: it looks at the scores on development data")
     model = _language_model(arguments.lm)
     settings = model_settings(arguments, model)
     make = ccg_training if settings.grammar == "ccg" else dependency_training
@@ -154,7 +189,14 @@ def train_system(arguments: argparse.Namespace) -> str:
         bags = development_bags(arguments.dev, settings, sample=arguments.dev_sample, tagger=material.tagger)
         decoding = GenerationSettings(edge_limit=arguments.dev_edge_limit)
         evaluate = dev_scorer(bags, decoding, model, arguments.jobs)
-    history = train(material.treebank, material.grammar, settings, arguments.output, evaluate=evaluate)
+    history = train(
+        material.treebank,
+        material.grammar,
+        settings,
+        arguments.output,
+        evaluate=evaluate,
+        patience=arguments.patience,
+    )
     if material.tagger is not None:
         material.tagger.save(Path(arguments.output) / TAGGER)
     return f"{arguments.output}: model of {len(history)} iterations; training.svg shows them"
@@ -173,6 +215,8 @@ def model_settings(arguments: argparse.Namespace, model: LanguageModel | None) -
     lemmas = arguments.lemmas
     if arguments.grammar == "ccg" and (arguments.heads or arguments.labels or lemmas):
         raise InputError("--heads, --labels and --lemmas go with --grammar dependency")
+    if arguments.grammar == "ccg" and arguments.templates != TEMPLATE_SETS[0]:
+        raise InputError("--templates goes with --grammar dependency")
     if arguments.grammar == "dependency" and arguments.beta:
         raise InputError("--beta goes with --grammar ccg")
     if lemmas and arguments.units:
@@ -185,15 +229,19 @@ def model_settings(arguments: argparse.Namespace, model: LanguageModel | None) -
         beam=arguments.beam,
         by_size=arguments.by_size,
         keep_leaves=not arguments.drop_leaves,
+        variants=arguments.variants,
         given=tuple(name for name, is_given in known.items() if is_given),
         tags=arguments.tags or ("upos" if lemmas else "xpos"),
         labels=arguments.labels or lemmas,
+        templates=arguments.templates,
         dp=not arguments.no_dp,
         cutoff=arguments.cutoff,
         beta=arguments.beta,
         lm="" if model is None else model.signature,
         lm_weight=0.0 if model is None else arguments.lm_weight,
         bits=arguments.bits,
+        step=0.0 if arguments.no_cap else arguments.step,
+        average=not arguments.no_average,
         budget=arguments.budget,
         iterations=arguments.iterations,
         seed=arguments.seed,

@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from comparison.best_first.compilation import inline, inner
 from comparison.best_first.edge import Edges, Integers, Numbers, Problem
 from comparison.learning.hashing import Hashes
 
@@ -37,20 +37,32 @@ class Options(NamedTuple):
     keep_leaves: int  # leaves never fall off the chart
     goals: int  # how many goals are wanted
     lm_weight: float
+    variants: int = 0  # edges in the chart that have the same words and head; 0: any number
+
+
+# An item of the agenda: the parts and the rule of an edge that could be made; is it an edge of the right derivation?;
+# its score, what of this is for being a whole sentence, the version of the weights behind both (-1: not scored yet);
+# and the key under which the item stands on the heap now: entries with another key are of old.
+ITEM = np.dtype(
+    [
+        ("left", np.int64),
+        ("right", np.int64),
+        ("rule", np.int64),
+        ("gold", np.int64),
+        ("score", np.float64),
+        ("ending", np.float64),
+        ("version", np.int64),
+        ("queued", np.float64),
+    ]
+)
 
 
 class Agenda(NamedTuple):
-    """A heap of items; an item is an edge that could be made."""
+    """A heap of items."""
 
     key: Numbers  # by place in the heap
     item: Integers
-    left: Integers  # by item
-    right: Integers
-    rule: Integers
-    score: Numbers
-    version: NDArray[np.int64]  # of the weights behind the score
-    gold: Integers  # is it an edge of the right derivation?
-    queued: Numbers  # the key under which it stands on the heap now: entries with another key are of old
+    items: NDArray[np.void]
     free: Integers  # items that can be used again
 
 
@@ -79,8 +91,11 @@ class Scratch(NamedTuple):
     rules: Integers
     values: Hashes  # what the features of one edge are made of
     features: Hashes
+    memo: NDArray[np.void]  # sums of weights (comparison.best_first.feature)
+    places: NDArray[np.int32]  # of these weights, by place of the memo
     gold: Hashes  # the structures of the right derivation, sorted; none when nothing is learned
     gold_items: Integers  # those on the agenda
+    jobs: Integers  # items or edges to be scored
     stack: Integers  # edges still to be looked at, in walks over derivations
 
 
@@ -96,7 +111,7 @@ class State(NamedTuple):
     scratch: Scratch
 
 
-@njit(cache=True)
+@inline
 def push(agenda: Agenda, counters: Any, key: float, item: int) -> None:
     """Put an item on the heap."""
     place = counters[NUM_HEAP]
@@ -112,7 +127,7 @@ def push(agenda: Agenda, counters: Any, key: float, item: int) -> None:
     agenda.item[place] = item
 
 
-@njit(cache=True)
+@inner
 def pop(agenda: Agenda, counters: Any) -> int:
     """Take the item with the highest key."""
     best = agenda.item[0]

@@ -32,7 +32,13 @@ def train(
 ) -> list[Iteration]:
     """Learn for the settings' number of iterations, or until the development score has settled."""
     learner = Learner(
-        grammar, kernel_options(settings), METHODS[settings.method], bits=settings.bits, budget=settings.budget
+        grammar,
+        kernel_options(settings),
+        METHODS[settings.method],
+        bits=settings.bits,
+        budget=settings.budget,
+        step=settings.step,
+        average=settings.average,
     )
 
     def score(weights: Weights) -> DevScore:

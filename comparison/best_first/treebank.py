@@ -13,10 +13,11 @@ tag_categories      candidate categories for the words of sentences, by a multi-
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from comparison.best_first.ccg_inventory import CcgInventory
 from comparison.best_first.dependency_grammar import DependencyGrammar
@@ -38,6 +39,7 @@ from gyro.text.parsing import tag_sentences
 from lm.model import LanguageModel
 
 AnyPath = str | PathLike[str]
+Tree = TypeVar("Tree")
 
 
 class TrainingSet(NamedTuple):
@@ -56,10 +58,12 @@ def dependency_training(
     trees = [tree for path in paths for tree in read_conllu(path)]
     kept = [tree for tree in trees if is_usable(tree) and None not in tree.heads and is_projective(tree.heads)]
     notes = (f"{len(kept)} of {len(trees)} trees; the others are not projective or not usable",)
-    kept = kept[:limit]
+    kept = _some(kept, limit, settings.seed)
     if not kept:
         raise InputError("found no projective tree to learn from", path=paths[0])
-    grammar = DependencyGrammar.from_trees(kept, labelled=settings.labels, tag_kind=settings.tags)
+    grammar = DependencyGrammar.from_trees(
+        kept, labelled=settings.labels, tag_kind=settings.tags, templates=settings.templates, dp=settings.dp
+    )
     given = Given(**{name: key in settings.given for name, key in _GIVEN.items()})
 
     def example(number: int) -> Example | None:
@@ -72,6 +76,13 @@ def dependency_training(
     return TrainingSet(grammar, Treebank(len(kept), example, _signature(texts)), notes)
 
 
+def _some(trees: list[Tree], limit: int | None, seed: int) -> list[Tree]:
+    """At most so many of the trees, at random: the first ones of a treebank are often of one text or kind."""
+    if limit is None or limit >= len(trees):
+        return trees
+    return [trees[i] for i in sorted(random.Random(seed).sample(range(len(trees)), limit))]
+
+
 _GIVEN = {"tags": "pos", "heads": "heads", "units": "units", "lemmas": "lemmas"}
 
 
@@ -80,7 +91,7 @@ def ccg_training(
 ) -> TrainingSet:
     """Read derivations, and train the multi-tagger on them if the settings have a cut-off for it."""
     entries, notes = read_derivations(paths)
-    trees = [entry.derivation for entry in entries][:limit]
+    trees = _some([entry.derivation for entry in entries], limit, settings.seed)
     if not trees:
         raise InputError("found no derivation to learn from", path=paths[0])
     units = "units" in settings.given

@@ -14,27 +14,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from comparison.best_first.edge import LEFT, RIGHT, RULE, features, is_complete
+from comparison.best_first.chart import accept, are_rivals, find_equivalent, is_goal, remove
+from comparison.best_first.compilation import inner, outer
+from comparison.best_first.edge import LEFT, NOTHING, RIGHT, RULE, is_complete
 from comparison.best_first.kernel import (
-    accept,
+    enqueue,
     expand,
-    find_equivalent,
     has_room,
-    is_goal,
-    make_edge,
+    propose_leaf_edges,
     release,
-    remove,
+    write_edge,
 )
-from comparison.best_first.score import (
-    actions_of,
-    edge_key,
-    ending_of,
-    key_of,
-    score_edge,
-)
+from comparison.best_first.score import actions_of, edge_key, features, key_of, rate
 from comparison.best_first.state import (
     DONE,
     EXHAUSTED,
@@ -62,7 +55,7 @@ class Learning(NamedTuple):
     margin: int  # large margin (2012, 2015), or the perceptron (2011)
     whole: int  # update with the vector of the whole edge, or of its top alone (2011)
     expand_wrong: int  # expand wrong edges too (2015)
-    step: float  # of the perceptron; the largest of the large margin
+    step: float  # of the perceptron; the largest of the large margin, which may be infinite
     clock: float  # the number of sentences seen, for averaging
     totals: NDArray[np.float64]  # sum of (clock · change), by weight
     change: NDArray[np.float32]  # zeros, as many as weights
@@ -70,70 +63,28 @@ class Learning(NamedTuple):
     values: NDArray[np.float64]
 
 
-@njit(cache=True)
-def refresh(grammar: Any, s: State, edge: int) -> None:
-    """Give an edge, and all that it is made of, the score of the present weights."""
-    now = s.scratch.counters[VERSION]
-    stack, depth = s.scratch.stack, 1
-    stack[0] = edge
-    while depth > 0:
-        top = stack[depth - 1]
-        left, right, rule = s.edges.columns[top, LEFT], s.edges.columns[top, RIGHT], s.edges.columns[top, RULE]
-        waiting = depth
-        for part in (left, right):
-            if part >= 0 and s.chart.version[part] != now:
-                stack[depth] = part
-                depth += 1
-        if depth > waiting:  # its parts come first
-            continue
-        depth -= 1
-        if s.chart.version[top] != now:
-            s.edges.score[top] = score_edge(grammar, s, left, right, rule)
-            s.edges.ending[top] = ending_of(grammar, s, left, right, rule)
-            s.chart.version[top] = now
-
-
-@njit(cache=True)
-def refresh_item(grammar: Any, s: State, item: int) -> float:
-    """Give an item the score of the present weights; return its key."""
-    left, right, rule = s.agenda.left[item], s.agenda.right[item], s.agenda.rule[item]
-    if s.agenda.version[item] != s.scratch.counters[VERSION]:
-        for part in (left, right):
-            if part >= 0:
-                refresh(grammar, s, part)
-        s.agenda.score[item] = score_edge(grammar, s, left, right, rule)
-        s.agenda.version[item] = s.scratch.counters[VERSION]
-    return key_of(s.options, s.agenda.score[item], actions_of(s.edges, left, right))
-
-
-@njit(cache=True)
-def add_vector(
-    grammar: Any, s: State, learning: Learning, left: int, right: int, rule: int, sign: float, count: int
-) -> int:
+@inner
+def add_vector(grammar: Any, s: State, learning: Learning, parts: tuple[int, int, int], sign: float, count: int) -> int:
     """Add the features of an edge, given by its parts, to the change; return how many weights were touched by now."""
+    left, right, rule = parts
     value = np.float32(sign / actions_of(s.edges, left, right) if s.options.scaled else sign)
     complete = is_complete(s.problem, s.edges, left, right, rule)
-    count = _add_top(grammar, s, learning, left, right, rule, complete, value, count)
-    if not learning.whole:
-        return count
     depth = 0
-    for part in (left, right):
-        if part >= 0:
-            s.scratch.stack[depth] = part
-            depth += 1
-    while depth > 0:
+    while True:
+        count = _add_top(grammar, s, learning, left, right, rule, complete, value, count)
+        if learning.whole:
+            for part in (left, right):
+                if part >= 0:
+                    s.scratch.stack[depth] = part
+                    depth += 1
+        if depth == 0:
+            return count
         depth -= 1
-        edge = s.scratch.stack[depth]
-        a, b, top = s.edges.columns[edge, LEFT], s.edges.columns[edge, RIGHT], s.edges.columns[edge, RULE]
-        count = _add_top(grammar, s, learning, a, b, top, False, value, count)
-        for part in (a, b):
-            if part >= 0:
-                s.scratch.stack[depth] = part
-                depth += 1
-    return count
+        row = s.edges.columns[s.scratch.stack[depth]]
+        left, right, rule, complete = row[LEFT], row[RIGHT], row[RULE], False
 
 
-@njit(cache=True)
+@inner
 def _add_top(
     grammar: Any, s: State, learning: Learning, left: int, right: int, rule: int, complete: bool, value: Any, count: int
 ) -> int:
@@ -152,7 +103,7 @@ def _add_top(
     return count
 
 
-@njit(cache=True)
+@inner
 def update(model: Model, scratch: Scratch, learning: Learning, count: int, lead: float) -> None:
     """Move the weights along the change, and make it zero again; `lead` is the right key less the wrong one."""
     norm = 0.0
@@ -163,7 +114,7 @@ def update(model: Model, scratch: Scratch, learning: Learning, count: int, lead:
         norm += learning.values[i] * learning.values[i]
     step = learning.step
     if learning.margin:
-        step = min(step, (1.0 - lead) / norm) if norm > _SMALL else 0.0
+        step = min(step, max(0.0, 1.0 - lead) / norm) if norm > _SMALL else 0.0
     for i in range(count):
         if learning.values[i] != 0.0:
             model.weights[learning.touched[i]] += np.float32(step * learning.values[i])
@@ -172,119 +123,141 @@ def update(model: Model, scratch: Scratch, learning: Learning, count: int, lead:
     scratch.counters[UPDATES] += 1
 
 
-@njit(cache=True)
-def requeue_gold(grammar: Any, s: State) -> None:
-    """Put the right edges of the agenda where their new scores belong; their old entries are passed over later."""
-    for i in range(s.scratch.counters[NUM_GOLD]):
-        item = s.scratch.gold_items[i]
-        key = refresh_item(grammar, s, item)
-        if key != s.agenda.queued[item]:
-            s.agenda.queued[item] = key
-            push(s.agenda, s.scratch.counters, key, item)
+@inner
+def item_key(s: State, item: int) -> float:
+    """What an item is compared by."""
+    known = s.agenda.items[item]
+    return key_of(s.options, known.score, actions_of(s.edges, known.left, known.right))
 
 
-@njit(cache=True)
-def lowest_gold(grammar: Any, s: State) -> int:
-    """The right item of the agenda with the lowest key; -1 when there is none."""
-    lowest, lowest_key = -1, np.inf
+@inner
+def lowest_gold(s: State) -> int:
+    """The right item of the agenda with the lowest key; -1 when there is none. They have their present scores."""
+    lowest, lowest_key = NOTHING, np.inf
     for i in range(s.scratch.counters[NUM_GOLD]):
-        item = s.scratch.gold_items[i]
-        key = refresh_item(grammar, s, item)
+        key = item_key(s, s.scratch.gold_items[i])
         if key < lowest_key:
-            lowest, lowest_key = item, key
+            lowest, lowest_key = s.scratch.gold_items[i], key
     return lowest
 
 
-@njit(cache=True)
-def mend_items(grammar: Any, s: State, learning: Learning, right_item: int, wrong_item: int) -> None:
-    """Update for a wrong item that came before a right one."""
-    keys = np.zeros(2)
-    count = 0
-    for i, item in enumerate((right_item, wrong_item)):
-        keys[i] = refresh_item(grammar, s, item)
-        left, right, rule = s.agenda.left[item], s.agenda.right[item], s.agenda.rule[item]
-        sign = 1.0 - 2.0 * i
-        count = add_vector(grammar, s, learning, left, right, rule, sign, count)
-    update(s.model, s.scratch, learning, count, keys[0] - keys[1])
-    requeue_gold(grammar, s)
+@inner
+def mend(grammar: Any, s: State, learning: Learning, right: int, wrong: int, are_edges: bool) -> None:
+    """Update for a wrong item that came before a right one, or a wrong edge that would push a right one off the chart.
+
+    Then the right items of the agenda go where their new scores belong; their old entries are passed over later.
+    """
+    jobs, counters, items = s.scratch.jobs, s.scratch.counters, s.agenda.items
+    jobs[0], jobs[1] = right, wrong
+    rate(grammar, s, jobs, 0, 2, are_edges)
+    count, lead = 0, 0.0
+    for i in range(2):
+        job, sign = jobs[i], 1.0 - 2.0 * i
+        row, known = s.edges.columns[job if are_edges else 0], items[0 if are_edges else job]
+        parts = (row[LEFT], row[RIGHT], row[RULE]) if are_edges else (known.left, known.right, known.rule)
+        lead += sign * (edge_key(s, job) if are_edges else item_key(s, job))
+        count = add_vector(grammar, s, learning, parts, sign, count)
+    update(s.model, s.scratch, learning, count, lead)
+    rate(grammar, s, s.scratch.gold_items, 0, counters[NUM_GOLD], False)
+    for i in range(counters[NUM_GOLD]):
+        item = s.scratch.gold_items[i]
+        key = item_key(s, item)
+        if key != items[item].queued:
+            items[item].queued = key
+            push(s.agenda, counters, key, item)
 
 
-@njit(cache=True)
-def mend_edges(grammar: Any, s: State, learning: Learning, right_edge: int, wrong_edge: int) -> None:
-    """Update for a wrong edge that would push a right one off the chart."""
-    keys = np.zeros(2)
-    count = 0
-    for i, edge in enumerate((right_edge, wrong_edge)):
-        refresh(grammar, s, edge)
-        keys[i] = edge_key(s, edge)
-        left, right, rule = s.edges.columns[edge, LEFT], s.edges.columns[edge, RIGHT], s.edges.columns[edge, RULE]
-        sign = 1.0 - 2.0 * i
-        count = add_vector(grammar, s, learning, left, right, rule, sign, count)
-    update(s.model, s.scratch, learning, count, keys[0] - keys[1])
-    requeue_gold(grammar, s)
-
-
-@njit(cache=True)
+@inner
 def next_item(grammar: Any, s: State) -> int:
     """Take the best item by the present weights; -1 when the agenda is empty."""
-    counters = s.scratch.counters
+    counters, jobs = s.scratch.counters, s.scratch.jobs
     while counters[NUM_HEAP] > 0:
         queued = s.agenda.key[0]
-        item = pop(s.agenda, counters)
-        if s.agenda.queued[item] != queued:
+        jobs[0] = item = pop(s.agenda, counters)
+        if s.agenda.items[item].queued != queued:
             continue
-        key = refresh_item(grammar, s, item)
+        rate(grammar, s, jobs, 0, 1, False)
+        key = item_key(s, item)
         if counters[NUM_HEAP] > 0 and key < s.agenda.key[0] and key < queued:
-            s.agenda.queued[item] = key
+            s.agenda.items[item].queued = key
             push(s.agenda, counters, key, item)
             continue
         return item
-    return -1
+    return NOTHING
 
 
-@njit(cache=True)
-def settle_equivalent(grammar: Any, s: State, learning: Learning, edge: int, known: int) -> int:
+@inner
+def keeps(s: State, edge: int, known: int) -> bool:
     """Of two equivalent edges one stays, a right one before a wrong one, else the better: is it `edge`?"""
-    refresh(grammar, s, known)
-    better = edge_key(s, edge) > edge_key(s, known)
     if s.chart.gold[edge] == s.chart.gold[known]:
-        keep = better
-    else:
-        keep = s.chart.gold[edge] == 1
-        if better != keep:
-            wrong = known if keep else edge
-            mend_edges(grammar, s, learning, edge + known - wrong, wrong)
-    if keep:
-        remove(s.chart, s.scratch.counters, known)
-    return 1 if keep else 0
+        return edge_key(s, edge) > edge_key(s, known)
+    return s.chart.gold[edge] == 1  # type: ignore[no-any-return]
 
 
-@njit(cache=True)
-def return_gold(grammar: Any, s: State, learning: Learning, fallen: int) -> None:
-    """A right edge fell off the chart: update against the best wrong one there, which goes in its place."""
-    counters = s.scratch.counters
-    best, best_key = -1, -np.inf
-    for i in range(counters[NUM_CHART]):
-        member = s.chart.members[i]
-        if s.chart.gold[member]:
-            continue
-        refresh(grammar, s, member)
-        key = edge_key(s, member)
-        if key > best_key:
-            best, best_key = member, key
-    if best >= 0:
-        mend_edges(grammar, s, learning, fallen, best)
-        remove(s.chart, counters, best)
-    s.chart.inside[fallen] = 1
-    s.chart.members[counters[NUM_CHART]] = fallen
-    counters[NUM_CHART] += 1
+@inner
+def best_wrong(s: State, fallen: int) -> int:
+    """The best wrong edge of the beam that a right one fell off; -1 when there is none."""
+    members, count = s.chart.members, s.scratch.counters[NUM_CHART]
+    same = 0
+    for i in range(count if s.options.variants > 0 else 0):
+        same += are_rivals(s, members[i], fallen, True)
+    best, best_key = NOTHING, -np.inf
+    for i in range(count):
+        is_rival = are_rivals(s, members[i], fallen, 0 < s.options.variants <= same)
+        if is_rival and not s.chart.gold[members[i]] and edge_key(s, members[i]) > best_key:
+            best, best_key = members[i], edge_key(s, members[i])
+    return best
 
 
-@njit(cache=True)
+@inner
+def put_back(s: State, edge: int) -> None:
+    """Put a right edge that fell off back on the chart."""
+    s.chart.inside[edge] = 1
+    s.chart.members[s.scratch.counters[NUM_CHART]] = edge
+    s.scratch.counters[NUM_CHART] += 1
+
+
+@inner
+def take_up(grammar: Any, s: State, learning: Learning, edge: int) -> None:
+    """Expand an edge and put it on the chart; no right edge is lost for it."""
+    counters, jobs = s.scratch.counters, s.scratch.jobs
+    known, slot = find_equivalent(grammar, s, edge)
+    if known >= 0:
+        jobs[0] = known
+        rate(grammar, s, jobs, 0, 1, True)
+        stays = keeps(s, edge, known)
+        one, other = (edge, known) if stays else (known, edge)
+        better = edge_key(s, edge) > edge_key(s, known)
+        if s.chart.gold[edge] != s.chart.gold[known] and better != stays:
+            mend(grammar, s, learning, one, other, True)
+        if not stays:
+            return
+        remove(s.chart, counters, known)
+    rate(grammar, s, s.chart.members, 0, counters[NUM_CHART], True)
+    jobs[0] = edge
+    rate(grammar, s, jobs, 0, 1, True)
+    new = expand(grammar, s, edge)
+    rate(grammar, s, s.agenda.item, counters[NUM_HEAP], counters[NUM_HEAP] + new, False)
+    enqueue(s, new)
+    counters[EXPANDED] += 1
+    fallen = accept(s, edge, slot)
+    if fallen >= 0 and s.chart.gold[fallen]:
+        best = best_wrong(s, fallen)
+        if best >= 0:
+            mend(grammar, s, learning, fallen, best, True)
+            remove(s.chart, counters, best)
+        put_back(s, fallen)
+
+
+@outer
 def learn(grammar: Any, s: State, learning: Learning, goal: Any, budget: int) -> int:
     """Search for the right derivation, whose structure is `goal`, until it comes up or the budget is spent."""
     counters = s.scratch.counters
     last = counters[SCORED] + budget
+    if counters[SCORED] == 0:
+        new = propose_leaf_edges(s)
+        rate(grammar, s, s.agenda.item, 0, new, False)
+        enqueue(s, new)
     while True:
         room = has_room(s)
         if room != DONE:
@@ -294,32 +267,24 @@ def learn(grammar: Any, s: State, learning: Learning, goal: Any, budget: int) ->
         item = next_item(grammar, s)
         if item < 0:
             return EXHAUSTED
-        right = s.agenda.gold[item]
+        chosen = s.agenda.items[item]
+        right = chosen.gold
         if not right:
-            lowest = lowest_gold(grammar, s)
+            rate(grammar, s, s.scratch.gold_items, 0, counters[NUM_GOLD], False)
+            lowest = lowest_gold(s)
             if lowest < 0:
                 return EXHAUSTED
-            mend_items(grammar, s, learning, lowest, item)
+            mend(grammar, s, learning, lowest, item, False)
             if not learning.expand_wrong:
                 release(s, item)
                 continue
-            refresh_item(grammar, s, item)
-        part, other, rule = s.agenda.left[item], s.agenda.right[item], s.agenda.rule[item]
-        edge = make_edge(grammar, s, part, other, rule, s.agenda.score[item])
+            s.scratch.jobs[0] = item
+            rate(grammar, s, s.scratch.jobs, 0, 1, False)
+        edge = write_edge(grammar, s, chosen.left, chosen.right, chosen.rule, chosen.score, chosen.ending)
         release(s, item)
-        s.chart.inside[edge], s.chart.gold[edge], s.chart.version[edge] = 0, right, counters[VERSION]
+        s.chart.gold[edge] = right
         if right and s.edges.structure[edge] == goal:
             return DONE
         if not right and is_goal(s, edge):
             continue
-        known, slot = find_equivalent(grammar, s, edge)
-        if known >= 0 and not settle_equivalent(grammar, s, learning, edge, known):
-            continue
-        for i in range(counters[NUM_CHART]):
-            refresh(grammar, s, s.chart.members[i])
-        refresh(grammar, s, edge)
-        expand(grammar, s, edge)
-        counters[EXPANDED] += 1
-        fallen = accept(s, edge, slot)
-        if fallen >= 0 and s.chart.gold[fallen]:
-            return_gold(grammar, s, learning, fallen)
+        take_up(grammar, s, learning, edge)

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comparison.best_first.edge import COLUMNS, Edges
+from comparison.best_first.feature import MEMO, MEMO_SIZE, MOST_PLACES
 from comparison.best_first.state import (
     EDGES_FULL,
+    ITEM,
     NUM_CHART,
     NUM_COUNTERS,
     NUM_EDGES,
@@ -42,6 +44,8 @@ class Workspace:
         self.edges = _edges(_FIRST_EDGES, self.width)
         self.chart = _chart(_FIRST_EDGES, most_goals)
         self.agenda = _agenda(_FIRST_ITEMS)
+        self._memo = np.zeros(MEMO_SIZE, dtype=MEMO)
+        self._places = np.zeros((MEMO_SIZE, MOST_PLACES), dtype=np.int32)
         self.scratch = self._scratch(())
         self.culled = False
 
@@ -53,6 +57,7 @@ class Workspace:
             self.width = width
             self.edges = _edges(self.edges.columns.shape[0], width)
         self.chart.slots[:] = -1
+        self._memo["key"] = 0
         self.scratch = self._scratch(gold)
         self.culled = False
 
@@ -77,11 +82,12 @@ class Workspace:
         size = int(counters[NUM_HEAP])
         order = np.argsort(-agenda.key[:size], kind="stable")
         kept, dropped = order[: size // 2], order[size // 2 :]
-        keys, items = agenda.key[kept], agenda.item[kept]
+        keys, waiting = agenda.key[kept], agenda.item[kept]
         lost = agenda.item[dropped]
-        lost = lost[(agenda.queued[lost] == agenda.key[dropped]) & (agenda.gold[lost] == 0)]
-        agenda.key[: kept.size], agenda.item[: kept.size] = keys, items  # sorted, so a heap
-        agenda.queued[lost] = np.inf
+        items = agenda.items[lost]
+        lost = lost[(items["queued"] == agenda.key[dropped]) & (items["gold"] == 0)]
+        agenda.key[: kept.size], agenda.item[: kept.size] = keys, waiting  # sorted, so a heap
+        agenda.items["queued"][lost] = np.inf
         counters[NUM_HEAP] = kept.size
         free = int(counters[NUM_FREE])
         agenda.free[free : free + lost.size] = lost
@@ -94,8 +100,11 @@ class Workspace:
             rules=np.zeros(self.most_rules, dtype=np.int64),
             values=np.zeros(NUM_VALUES, dtype=np.uint64),
             features=np.zeros(MOST_FEATURES, dtype=np.uint64),
+            memo=self._memo,
+            places=self._places,
             gold=np.unique(np.array(gold, dtype=np.uint64)),
             gold_items=np.zeros(_MOST_GOLD, dtype=np.int64),
+            jobs=np.zeros(2, dtype=np.int64),
             stack=np.zeros(_MOST_GOLD, dtype=np.int64),
         )
 
@@ -128,9 +137,8 @@ def _edges(capacity: int, width: int) -> Edges:
 
 
 def _agenda(capacity: int) -> Agenda:
-    arrays: dict[str, Any] = {name: np.zeros(capacity) for name in ("key", "score", "queued")}
-    arrays |= {name: np.zeros(capacity, np.int64) for name in ("item", "left", "right", "rule", "gold", "free")}
-    return Agenda(**arrays, version=np.zeros(capacity, dtype=np.int64))
+    integers = {name: np.zeros(capacity, dtype=np.int64) for name in ("item", "free")}
+    return Agenda(key=np.zeros(capacity), items=np.zeros(capacity, dtype=ITEM), **integers)
 
 
 def _chart(capacity: int, goals: int) -> Chart:

@@ -18,12 +18,11 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from comparison.best_first.ccg_inventory import CcgInventory
 from comparison.best_first.decoder import Decoded, Decoder
 from comparison.best_first.dependency_grammar import DependencyGrammar
-from comparison.best_first.edge import LEFT, RIGHT, RULE, Edges, Problem, features
+from comparison.best_first.edge import LEFT, RIGHT, RULE, Edges, Problem
 from comparison.best_first.model import ModelSettings, kernel_options
 from comparison.best_first.problem import Input, InputToken
 from comparison.best_first.state import (
@@ -31,6 +30,7 @@ from comparison.best_first.state import (
 )
 from comparison.best_first.template import MOST_FEATURES, NUM_VALUES
 from gyro.text.corpus import ROOT
+from tests.comparison.best_first.compiled import features
 from tests.comparison.best_first.twin import Arc, Tree, Word, arcs, canonical, category_of, feature_hashes, leaves
 
 MOST_GOALS = 50_000
@@ -224,12 +224,10 @@ def has_all_words(tree: Tree, given: Input, grammar: Grammar) -> bool:
     return all(used[kind.words[0].places] >= kind.least for kind in kinds(given, grammar))
 
 
-@njit(cache=True)
 def write_top(grammar: Any, problem: Problem, edges: Edges, edge: int, complete: bool, out: Any) -> int:
-    row = edges.columns[edge]
-    return features(
-        grammar, problem, edges, row[LEFT], row[RIGHT], row[RULE], complete, np.zeros(NUM_VALUES, np.uint64), out
-    )
+    """The features of the top of an edge by the compiled code."""
+    parts = (int(edges.columns[edge, part]) for part in (LEFT, RIGHT, RULE))
+    return int(features(grammar, problem, edges, *parts, complete, np.zeros(NUM_VALUES, np.uint64), out))
 
 
 def compiled_features(decoder: Decoder, decoded: Decoded, edge: int, complete: bool) -> list[int]:

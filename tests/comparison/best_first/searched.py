@@ -59,8 +59,8 @@ class Searched:
 
     def item_tree(self, item: int) -> Tree:
         """What an item of the agenda would be as an edge."""
-        agenda, leaves = self.workspace.agenda, self.prepared.leaves
-        rule, parts = int(agenda.rule[item]), (int(agenda.left[item]), int(agenda.right[item]))
+        waiting, leaves = self.workspace.agenda.items[item], self.prepared.leaves
+        rule, parts = int(waiting["rule"]), (int(waiting["left"]), int(waiting["right"]))
         below = tuple(self.decoder._derivation(part, leaves) for part in parts if part >= 0)
         whole = Derivation(rule, below, None if below else leaves[rule])
         return canonical(whole, self.grammar, self.prepared)

@@ -8,7 +8,6 @@ from comparison.best_first.ccg_inventory import CcgInventory
 from grammars.ccg.derivation import leaves
 from grammars.ccg.grammar import BinaryRule, UnaryRule, rule_instances
 from gyro.errors import InputError
-from gyro.row_table import slot_of
 from tests.comparison.best_first.treebank import derivations
 
 INVENTORY = CcgInventory.from_derivations(derivations(), cutoff=0, unit_categories=("NP", "xyzzy"))
@@ -31,7 +30,7 @@ def test_tables_have_each_rule_under_its_categories() -> None:
         wanted = {rule for rule in INVENTORY.rules if isinstance(rule, UnaryRule) and rule.child == names[left]}
         assert {INVENTORY.rules[int(i)] for i in unary} == wanted
         for right in range(len(names)):
-            pair = int(tables.pair_slots[slot_of(tables.pair_slots, tables.pairs, (left, right))])
+            pair = int(tables.pair_of[left, right])
             span = slice(tables.pair_start[pair], tables.pair_start[pair + 1]) if pair >= 0 else slice(0)
             found = [INVENTORY.rules[int(i)] for i in tables.pair_rules[span]]
             assert set(found) == {

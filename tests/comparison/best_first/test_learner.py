@@ -12,7 +12,8 @@ from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.input import Given, ccg_example, dependency_example
 from comparison.best_first.learner import METHODS, Example, Learner
 from comparison.best_first.model import ModelSettings, kernel_options
-from comparison.best_first.problem import Input, InputToken
+from comparison.best_first.problem import Input, InputToken, prepare
+from comparison.best_first.template import TEMPLATE_SETS
 from grammars.ccg.derivation import Derivation, leaves
 from grammars.ccg.derivation import words as words_of
 from grammars.conllu import ConlluSentence
@@ -35,8 +36,10 @@ def converge(learner: Learner, examples: list[Example]) -> int:
     raise AssertionError("the training does not converge")
 
 
+@pytest.mark.parametrize("templates", TEMPLATE_SETS)
 @pytest.mark.parametrize("method", METHODS)
-def test_ten_trees_are_learned(method: str, tree_bank: list[ConlluSentence], dependency: DependencyGrammar) -> None:
+def test_ten_trees_are_learned(method: str, templates: str, tree_bank: list[ConlluSentence]) -> None:
+    dependency = DependencyGrammar.from_trees(tree_bank, templates=templates)
     learner = Learner(dependency, OPTIONS, METHODS[method], bits=BITS)
     assert converge(learner, dependency_examples(tree_bank, dependency)) > 0
     decoder = Decoder(dependency, learner.weights, learner.options, limits=Limits(1e6))
@@ -95,6 +98,42 @@ def test_averages_are_means_over_sentences(tree_bank: list[ConlluSentence], depe
         learner.learn(example)
         seen.append(learner.weights.copy())
         assert learner.averaged() == pytest.approx(np.mean(seen, axis=0, dtype=np.float64), abs=1e-5)
+
+
+def test_without_averaging_the_last_weights_are_kept(
+    tree_bank: list[ConlluSentence], dependency: DependencyGrammar
+) -> None:
+    learners = [Learner(dependency, OPTIONS, METHODS["perceptron"], bits=14, average=each) for each in (False, True)]
+    for example in dependency_examples(tree_bank, dependency):
+        for learner in learners:
+            learner.learn(example)
+    last, averaged = (learner.averaged() for learner in learners)
+    assert last.tobytes() == learners[0].weights.tobytes() == learners[1].weights.tobytes()
+    assert last.tobytes() != averaged.tobytes()
+    learners[0].learn(dependency_examples(tree_bank, dependency)[5])
+    assert last.tobytes() != learners[0].weights.tobytes()  # it was a copy
+
+
+@pytest.mark.parametrize(("step", "wanted"), [(0.25, 0.25), (0.0, np.inf)])
+def test_the_first_step_is_the_largest_allowed_or_what_is_needed(
+    step: float, wanted: float, tree_bank: list[ConlluSentence], dependency: DependencyGrammar
+) -> None:
+    """With weights of 0 a step of 1 / |difference|² is needed."""
+    learner = Learner(dependency, OPTIONS, METHODS["large-margin"], bits=18, step=step)
+    learner.learn(dependency_example(tree_bank[0], dependency, Given()))
+    changes = np.abs(learner.totals[learner.totals != 0])
+    assert changes.size
+    assert (changes <= wanted * 100).all()
+    other = Learner(dependency, OPTIONS, METHODS["large-margin"], bits=18, step=1e-6)
+    other.learn(dependency_example(tree_bank[0], dependency, Given()))
+    assert np.abs(other.totals).max() < changes.max()
+
+
+def test_long_sentences_have_a_larger_budget(dependency: DependencyGrammar) -> None:
+    learner = Learner(dependency, OPTIONS, METHODS["scaled-negatives"], bits=14, budget=1000)
+    for size, wanted in ((1, 1000), (20, 1000), (21, 1102), (40, 4000), (100, 25_000)):
+        tokens = tuple(InputToken((f"w{number % 60}",), pos="NN") for number in range(size))  # some words twice
+        assert learner.budget_of(Example(prepare(Input(tokens), dependency), ())) == wanted
 
 
 def test_a_budget_ends_the_search_for_a_sentence(

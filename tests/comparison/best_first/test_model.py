@@ -11,13 +11,17 @@ import pytest
 from comparison.best_first.ccg_inventory import CcgInventory
 from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.model import ModelSettings, kernel_options, load_model, read_settings, save_model
+from grammars.conllu import ConlluSentence
 from gyro.errors import InputError
 
 SETTINGS = {"dependency": ModelSettings(bits=14), "ccg": ModelSettings(grammar="ccg", bits=14, dp=False)}
 
 
-@pytest.fixture(params=["dependency", "ccg", "labelled"])
+@pytest.fixture(params=["dependency", "ccg", "labelled", "rich"])
 def grammar(request: pytest.FixtureRequest) -> DependencyGrammar | CcgInventory:
+    if request.param == "rich":
+        trees: list[ConlluSentence] = request.getfixturevalue("tree_bank")
+        return DependencyGrammar.from_trees(trees, templates="table2", dp=True)
     found: DependencyGrammar | CcgInventory
     found = request.getfixturevalue({"ccg": "inventory"}.get(request.param, request.param))
     return found
@@ -60,7 +64,7 @@ def test_files_are_plain(dependency: DependencyGrammar, tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("model.json", b"", "not a JSON file"),
-        ("model.json", b"{}", "found None; 'gyro best-first model' version 1 is allowed"),
+        ("model.json", b"{}", "found None; 'gyro best-first model' version 2 is allowed"),
         ("model.json", b"[]", "found JSON that is not an object"),
         ("model.json", None, "no model.json here; a folder that gyro train wrote is needed"),
         ("grammar.json", b"{", "not a JSON file"),
@@ -88,6 +92,7 @@ def test_damaged_files(
     ("name", "change"),
     [
         ("grammar.json", {"pairs": None}),
+        ("grammar.json", {"templates": None}),
         ("grammar.json", {"dictionary": {}}),
         ("model.json", {"settings": []}),
         ("model.json", {"settings": {"beam": "many"}}),
@@ -122,7 +127,11 @@ def test_arrays_that_do_not_fit_are_refused(dependency: DependencyGrammar, tmp_p
         ({"method": "svm"}, "found the method 'svm'; allowed are perceptron"),
         ({"tags": "pos"}, "found the tags 'pos'; allowed are xpos, upos"),
         ({"given": ("trees",)}, "found 'trees' as given; allowed are pos, heads, units and lemmas"),
+        ({"templates": "theirs"}, "found the templates 'theirs'; allowed are ours, table2, all"),
         ({"beam": 0}, "found beam 0; at least 1 is allowed"),
+        ({"variants": -1}, "found variants -1; at least 0 is allowed"),
+        ({"step": -0.5}, "found step -0.5; at least 0 is allowed"),
+        ({"step": float("nan")}, "found step nan"),
         ({"budget": 99}, "found budget 99; at least 100 is allowed"),
         ({"iterations": 0}, "found iterations 0; at least 1 is allowed"),
         ({"cutoff": -1}, "found cutoff -1"),
@@ -142,3 +151,4 @@ def test_settings_as_options() -> None:
     options = kernel_options(ModelSettings(method="perceptron", beam=5, by_size=True, lm_weight=0.5), 7)
     assert (options.scaled, options.beam, options.by_size, options.goals, options.lm_weight) == (0, 5, 1, 7, 0.5)
     assert kernel_options(ModelSettings()).scaled == 1
+    assert kernel_options(ModelSettings(variants=3)).variants == 3

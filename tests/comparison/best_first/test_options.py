@@ -16,6 +16,7 @@ from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.learner import METHODS
 from comparison.best_first.model import BestFirstModel, ModelSettings, save_model
 from comparison.best_first.system import GenerationSettings
+from comparison.best_first.template import TEMPLATE_SETS
 from gyro.errors import InputError
 from lm.kenlm.model import KenlmModel
 from tests.refusal import error_line
@@ -55,6 +56,15 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("--iterations 7 --budget 100 --bits 10 --seed 3", {"iterations": 7, "budget": 100, "bits": 10, "seed": 3}),
     ("--beam 5 --by-size", {"beam": 5, "by_size": True}),
     ("--drop-leaves", {"keep_leaves": False}),
+    ("--variants 4", {"variants": 4}),
+    ("--no-dp", {"dp": False}),
+    ("--templates table2", {"templates": "table2"}),
+    ("--step 0.5", {"step": 0.5}),
+    ("--no-cap", {"step": 0.0}),
+    (
+        "--method perceptron --by-size --no-average",
+        {"method": "perceptron", "by_size": True, "average": False},
+    ),
     ("--pos none", {"given": ()}),
     ("--heads", {"given": ("pos", "heads")}),
     ("--pos none --heads --units base-np", {"given": ("heads", "units")}),
@@ -98,6 +108,11 @@ def test_the_methods_are_those_of_the_learner() -> None:
     assert sorted(options.METHODS) == sorted(METHODS)
 
 
+def test_sets_of_templates_are_those_of_the_features() -> None:
+    assert options.TEMPLATE_SETS == TEMPLATE_SETS
+    assert options.TEMPLATE_SETS[0] == ModelSettings().templates
+
+
 def test_a_system_has_what_its_options_say(saved: Path, learned: BestFirstModel) -> None:
     words = "--goals 4 --beam 9 --time-limit 2.5 --edge-limit 77 --complete"
     system = options.open_system(generation("--model", str(saved), *words.split()))
@@ -138,6 +153,12 @@ def test_numbers_of_training_are_checked_before_any_work(name: str) -> None:
         (["--beta", "0.1"], "--beta goes with --grammar ccg"),
         (["--grammar", "ccg", "--beta=-0.1"], "found beta -0.1; at least 0 is allowed"),
         (["--lemmas", "--units", "base-np"], "--units and --lemmas do not go together"),
+        (["--grammar", "ccg", "--templates", "all"], "--templates goes with --grammar dependency"),
+        (["--templates", "none"], "invalid choice: 'none'"),
+        (["--variants=-1"], "found variants -1; at least 0 is allowed"),
+        (["--step=-1"], "found step -1.0; at least 0 is allowed"),
+        (["--patience=-1"], "found --patience -1; at least 0 is allowed"),
+        (["--patience", "2"], "--patience goes with --dev"),
         (["--limit", "0"], "found --limit 0; at least 1 is allowed"),
         (["--beam", "0"], "found beam 0; at least 1 is allowed"),
         (["--iterations", "0"], "found iterations 0; at least 1 is allowed"),

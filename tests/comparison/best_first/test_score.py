@@ -18,16 +18,16 @@ from comparison.best_first.problem import Input
 from comparison.best_first.score import (
     actions_of,
     edge_key,
-    ending_of,
     key_of,
     lm_ends,
     lm_gain,
     lm_state_after,
-    score_edge,
 )
+from comparison.best_first.state import VERSION
 from lm.kenlm.model import KenlmModel
 from tests.comparison.best_first.bags import bag
-from tests.comparison.best_first.enumeration import goals, no_limits
+from tests.comparison.best_first.compiled import ending_of, rate, score_edge
+from tests.comparison.best_first.enumeration import goals, has_all_words, no_limits
 from tests.comparison.best_first.searched import Searched
 from tests.comparison.best_first.twin import count_actions, score, words
 
@@ -169,6 +169,38 @@ def test_scores_of_all_edges(
         actions = count_actions(tree) if scaled else 1
         assert edge_key(state, edge) == pytest.approx((whole if complete else part) / actions, abs=1e-4)
     assert {complete for complete, _ in kinds} == {False, True}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_rating_renews_what_is_of_another_version_and_first_its_parts(
+    name: str, request: pytest.FixtureRequest, random_weights: Weights
+) -> None:
+    fixture, given_bag = SEARCHES[name]
+    grammar: Grammar = request.getfixturevalue(fixture)
+    weights = random_weights(3)
+    search = Searched(grammar, given_bag, weights, edges=400, goals=100)
+    state, edges, items = search.state, search.workspace.edges, search.workspace.agenda.items
+    jobs = np.array(search.edges[::-3], dtype=np.int64)
+    rate(grammar.tables, state, jobs, 0, len(jobs), True)
+    before = edges.score.copy()
+    weights += np.float32(0.5)
+    rate(grammar.tables, state, jobs, 0, len(jobs), True)
+    assert (edges.score == before).all()  # nobody knows of the change
+    state.scratch.counters[VERSION] += 1
+    rate(grammar.tables, state, jobs, 1, 3, True)
+    for edge in jobs[1:3]:
+        tree, complete = search.tree(int(edge)), search.is_complete(int(edge))
+        assert edges.score[edge] == pytest.approx(score(tree, grammar, weights, 0, complete), abs=1e-3)
+        ending = edges.score[edge] - score(tree, grammar, weights, 0, False)
+        assert edges.ending[edge] == pytest.approx(ending, abs=1e-3)
+    assert edges.score[jobs[0]] == before[jobs[0]]
+    waiting = np.array(search.items[:5], dtype=np.int64)
+    rate(grammar.tables, state, waiting, 0, len(waiting), False)
+    for item in waiting:
+        tree = search.item_tree(int(item))
+        wanted = score(tree, grammar, weights, 0, has_all_words(tree, given_bag, grammar))
+        assert items["score"][item] == pytest.approx(wanted, abs=1e-3)
+        assert items["version"][item] == 1
 
 
 @pytest.mark.parametrize(("scaled", "wanted"), [(0, -6.0), (1, -1.5)])

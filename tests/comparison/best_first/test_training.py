@@ -132,6 +132,27 @@ def test_the_best_iteration_on_development_data_is_kept(material: Material, tmp_
     assert (tmp_path / "training.svg").read_text().lstrip().startswith("<?xml")
 
 
+def test_a_training_ends_when_the_development_score_has_settled(material: Material, tmp_path: Path) -> None:
+    settings, (grammar, treebank, *_) = material
+    bleu = iter([30.0, 20.0, 25.0, 40.0])
+
+    def evaluate(model: BestFirstModel) -> DevScore:
+        return DevScore(next(bleu), 1.0, 0.0, 0.1)
+
+    longer = replace(settings, iterations=4)
+    history = train(treebank, grammar, longer, tmp_path, evaluate=evaluate, patience=2, report=silent)
+    assert [iteration.dev_bleu for iteration in history] == [30.0, 20.0, 25.0]
+
+
+def test_settings_of_the_learner_reach_it(material: Material, tmp_path: Path) -> None:
+    settings, (grammar, treebank, *_) = material
+    folders = []
+    for name, change in {"last": {"average": False}, "mean": {}, "small": {"step": 0.01}}.items():
+        folders.append(tmp_path / name)
+        train(treebank, grammar, replace(settings, **change), folders[-1], report=silent)
+    assert len({load_model(folder).weights.tobytes() for folder in folders}) == 3
+
+
 def test_a_treebank_that_the_grammar_cannot_derive(material: Material, tmp_path: Path) -> None:
     settings, (grammar, treebank, *_) = material
     with pytest.raises(InputError, match="found no sentence that something can be learned from"):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.model import ModelSettings
 from comparison.best_first.treebank import (
     ccg_training,
@@ -49,6 +51,35 @@ def test_signatures_tell_treebanks_apart(conllu_file: Path, auto_file: Path) -> 
     signatures |= {ccg_training([auto_file], CCG, limit=n).treebank.signature for n in (None, 3, 4)}
     assert len(signatures) == 6
     assert dependency_training([conllu_file], DEPENDENCY, limit=3).treebank.size == 3
+
+
+@pytest.mark.parametrize("grammar", ["dependency", "ccg"])
+def test_some_sentences_are_chosen_at_random_by_the_seed(grammar: str, conllu_file: Path, auto_file: Path) -> None:
+    """In the order of the file; the grammar is of them alone."""
+
+    def chosen(seed: int, limit: int | None) -> list[bytes]:
+        settings = replace(DEPENDENCY if grammar == "dependency" else CCG, seed=seed)
+        if grammar == "dependency":
+            found = dependency_training([conllu_file], settings, limit=limit)
+        else:
+            found = ccg_training([auto_file], settings, limit=limit)
+        examples = [found.treebank.example(number) for number in range(found.treebank.size)]
+        return [b"" if e is None else e.prepared.problem.words.tobytes() for e in examples]
+
+    every = chosen(0, None)
+    assert chosen(3, None) == chosen(0, 100) == every
+    some = [chosen(seed, 4) for seed in range(6)]
+    assert all(len(each) == 4 for each in some)
+    assert all([text for text in every if text in each] == each for each in some)
+    assert len({tuple(each) for each in some}) > 2
+    assert chosen(5, 4) == some[5]
+
+
+@pytest.mark.parametrize(("templates", "dp"), [("ours", True), ("table2", False)])
+def test_the_grammar_has_the_features_of_the_settings(templates: str, dp: bool, conllu_file: Path) -> None:
+    grammar = dependency_training([conllu_file], replace(DEPENDENCY, templates=templates, dp=dp)).grammar
+    assert isinstance(grammar, DependencyGrammar)
+    assert (grammar.templates, grammar.dp) == (templates, dp)
 
 
 def test_derivations_of_files(auto_file: Path, conllu_file: Path, derivation_bank: list[Derivation]) -> None:

@@ -68,11 +68,11 @@ def test_a_culled_agenda_gives_the_same_goal(learned: BestFirstModel) -> None:
     wanted = BestFirstSystem(learned).decode(bag)
     small = BestFirstSystem(learned)
     workspace = small.decoder.workspace
-    workspace.agenda = type(workspace.agenda)(*(array[:320].copy() for array in workspace.agenda))
-    workspace.most_items = 320
+    workspace.agenda = type(workspace.agenda)(*(array[:200].copy() for array in workspace.agenda))
+    workspace.most_items = 200
     found = small.decode(bag)
     assert workspace.culled
-    assert workspace.agenda.key.size == 320
+    assert workspace.agenda.key.size == 200
     assert found.words == wanted.words
     assert found.decoded.hypotheses == wanted.decoded.hypotheses
 
@@ -89,7 +89,8 @@ def fill(arrays: tuple[NDArray[np.generic], ...], seed: int = 0) -> list[NDArray
     """Write anything everywhere, and keep a copy of it."""
     draw = np.random.default_rng(seed).integers
     for array in arrays:
-        array[...] = draw(0, 1000, array.shape)
+        for part in [array] if array.dtype.names is None else [array[name] for name in array.dtype.names]:
+            part[...] = draw(0, 1000, array.shape)
     return [array.copy() for array in arrays]
 
 
@@ -184,14 +185,14 @@ def test_culling_keeps_the_better_half_and_all_right_items(waiting: list[tuple[i
     agenda, counters = space.agenda, space.scratch.counters
     entries: list[tuple[float, int]] = []
     for item, (key, right, again) in enumerate(waiting):
-        agenda.gold[item] = right
+        agenda.items["gold"][item] = right
         for entry in [key, *[key - 0.5] * (right and again)]:
             push(agenda, counters, float(entry), item)
-            agenda.queued[item] = entry
+            agenda.items["queued"][item] = entry
             entries.append((float(entry), item))
     counters[NUM_ITEMS], counters[NUM_FREE] = len(waiting) + freed, freed
     agenda.free[:freed] = np.arange(len(waiting), len(waiting) + freed)
-    queued = agenda.queued.copy()
+    queued = agenda.items["queued"].copy()
     space.make_room(AGENDA_FULL)
     assert space.culled
     size = len(entries) // 2
@@ -203,6 +204,6 @@ def test_culling_keeps_the_better_half_and_all_right_items(waiting: list[tuple[i
     free = agenda.free[: counters[NUM_FREE]].tolist()
     assert sorted(free) == sorted([*range(len(waiting), len(waiting) + freed), *lost])
     for item in range(len(waiting)):
-        assert agenda.queued[item] == (np.inf if item in lost else queued[item])
+        assert agenda.items["queued"][item] == (np.inf if item in lost else queued[item])
     taken = [agenda.key[0] for _ in range(size) if (agenda.key[0], pop(agenda, counters))]
     assert taken == sorted(taken, reverse=True)

@@ -5,7 +5,7 @@ canonical       a derivation of the decoder as such a tree
 feature_hashes  the features of the top of a tree, hashed
 vector          those of all its parts
 score           the sum of their weights
-signature       what makes CCG edges equivalent
+signature       what makes CCG edges equivalent; dependency_signature: dependency edges
 count_actions   the number of its parts
 
 The templates are those of comparison.best_first.template; their values are found from the whole tree.
@@ -157,7 +157,7 @@ def feature_hashes(tree: Tree, grammar: DependencyGrammar | CcgInventory, comple
     """The features of the top of a tree; `complete`: it is a whole sentence."""
     if isinstance(grammar, CcgInventory):
         return _ccg_features(tree, grammar) + (_boundary(tree, t.CCG_BOUNDARY) if complete else [])
-    return _dependency_features(tree) + (_boundary(tree, t.DEPENDENCY_BOUNDARY) if complete else [])
+    return _dependency_features(tree, grammar) + (_boundary(tree, t.DEPENDENCY_BOUNDARY) if complete else [])
 
 
 def vector(tree: Tree, grammar: DependencyGrammar | CcgInventory, complete: bool) -> Counter[int]:
@@ -189,6 +189,37 @@ def signature(tree: Tree, dp: bool) -> object:
     return top, used, string[:2], string[-2:], tagged[:2], tagged[-2:]
 
 
+def dependency_signature(tree: Tree, templates: str, lm_order: int = 0) -> object:
+    """What features of larger trees, and the language model, see of a dependency tree."""
+    string, tagged, head = words(tree), tags(tree), head_of(tree)
+    used = tuple(sorted(leaf.places for leaf in leaves(tree)))
+    near = max(2, lm_order - 1)
+    ends = string[:near], string[-near:], tagged[:2], tagged[-2:]
+    left, right = dependents(tree, head)
+    outer = tuple((string[side[0]], tagged[side[0]]) if side else () for side in (left, right))
+    seen: tuple[object, ...] = (used, string[head], tagged[head], head, top_places(tree), ends, outer)
+    seen += (min(len(left), MOST_VALENCY), min(len(right), MOST_VALENCY))
+    if templates == t.OURS:
+        return seen
+    second = tuple(tagged[side[1]] if len(side) > 1 else "" for side in (left, right))
+    before, after = tagged[:head], tagged[head + 1 :]
+    return seen, second, before[-1:], after[:1], frozenset(before), frozenset(after)
+
+
+def top_places(tree: Tree) -> tuple[int, ...]:
+    """The places of the leaf that has the head."""
+    if isinstance(tree.rule, Word):
+        return tree.rule.places
+    assert isinstance(tree.rule, Arc)
+    return top_places(tree.parts[tree.rule.side])
+
+
+def dependents(tree: Tree, head: int) -> tuple[list[int], list[int]]:
+    """A word's dependents on its left and on its right, from the outside inwards."""
+    below = sorted(m for h, m, _ in arcs(tree) if h == head)
+    return [m for m in below if m < head], [m for m in reversed(below) if m > head]
+
+
 def _ends(tree: Tree) -> dict[int, int]:
     """The first and last words and tags, and those next to them; a tree of one word has none of these."""
     string, tagged = words(tree), ["", *tags(tree), ""]
@@ -210,48 +241,76 @@ def _surface(tree: Tree, joint: int) -> list[int]:
         a, b = ["", *spell(tree.parts[0])], [*spell(tree.parts[1]), ""]
         values |= zip(places, map(hashed, (a[-2], a[-1], b[0], b[1])), strict=True)
     found: list[int] = []
-    for table, needed in zip(t.JOINT_PARTS, ((), (t.W1,), (t.W4,), (t.W1, t.W4)), strict=True):
+    for table, needed in zip(
+        (t.JOINT, t.JOINT_W1, t.JOINT_W4, t.JOINT_W1_W4), ((), (t.W1,), (t.W4,), (t.W1, t.W4)), strict=True
+    ):
         if all(values[place] for place in needed):
             found += apply(table, values, joint)
     return found
 
 
-def _dependency_features(tree: Tree) -> list[int]:
+def norm(number: int) -> int:
+    return next((i for i, last in enumerate((0, 1, 2, 3, 4, 5, 10, 20, 40)) if number <= last), 9)
+
+
+_ARC = (t.ARC, t.SIBLINGS, t.GRANDCHILDREN, t.VALENCIES, t.DISTANCES)
+_NEW = (t.NEW_ARC, t.SIZES, t.FAR_ARC, t.NEIGHBOURS, t.MORE_GRANDCHILDREN, t.MORE_SIBLINGS, t.COMPLETED)
+# Of the 2015 paper's Table 2, what both have: by the numbers of the templates.
+_SHARED = (110, 111, 112, 114, 117, 118, 119, 120, 130, 132, 133, 134, 145, 146, 175, 176, 177, 180)
+
+
+def _dependency_features(tree: Tree, grammar: DependencyGrammar) -> list[int]:
     if isinstance(tree.rule, Word):
         leaf = tree.rule
         word, tag = word_hash(leaf.words[leaf.head]), tag_hash(leaf.tags[leaf.head])
         return apply(t.LEAF, {t.HW: word, t.HT: tag, t.LENGTH: len(leaf.words)})
     assert isinstance(tree.rule, Arc)
-    side = tree.rule.side
+    values, between = _arc_values(tree, tree.rule.side)
+    ours = [template for table in _ARC for template in table]
+    new = [template for table in _NEW for template in table]
+    chosen = {"ours": ours, "all": ours + new}.get(grammar.templates)
+    if chosen is None:
+        chosen = [template for template in ours if template[0] in _SHARED] + new
+    found = apply(chosen, values)
+    named = [template for template in chosen if template in (*t.ARC, *new)]
+    rows = [values | {t.BT: grammar.tags.index(tag) % 64 + 1} for tag in sorted(between)]
+    if grammar.templates != "ours":
+        found += [key for row in rows for key in apply(t.TAGS_BETWEEN, row)]
+    if tree.rule.label:
+        label = {t.LABEL: text_hash(tree.rule.label)}
+        found += apply([(1000 + number, *places, t.LABEL) for number, *places in named], values | label)
+        if grammar.templates != "ours":
+            table = [(1000 + number, *places, t.LABEL) for number, *places in t.TAGS_BETWEEN]
+            found += [key for row in rows for key in apply(table, row | label)]
+    if grammar.templates != "table2":
+        found += apply(t.BORDER, values)
+    return found + _surface(tree, t.DEPENDENCY_JOINT)
+
+
+def _arc_values(tree: Tree, side: int) -> tuple[dict[int, int], set[str]]:
+    """The values of a new arc, and the tags between its ends."""
     string, tagged = words(tree), tags(tree)
     middle = len(words(tree.parts[0]))
     ends = [head_of(tree.parts[0]), middle + head_of(tree.parts[1])]
     head, modifier = ends[side], ends[1 - side]
-    below: dict[int, list[int]] = {}
-    for h, m, _ in [*arcs(tree.parts[0]), *arcs(tree.parts[1], middle)]:
-        below.setdefault(h, []).append(m)
-    left = sorted(m for m in below.get(head, []) if m < head)
-    right = sorted(m for m in below.get(head, []) if m > head)
-    own_left = sorted(m for m in below.get(modifier, []) if m < modifier)
-    own_right = sorted(m for m in below.get(modifier, []) if m > modifier)
-    sibling, opposite = (right[-1:], left[:1]) if side == 0 else (left[:1], right[-1:])
-    places = {t.HW: [head], t.MW: [modifier], t.SW: sibling, t.LW: own_left[:1], t.RW: own_right[-1:]}
-    tag_places = {t.HT: [head], t.MT: [modifier], t.ST: sibling, t.LT: own_left[:1], t.RT: own_right[-1:]}
-    tag_places[t.OT] = opposite
+    left, right = dependents(tree.parts[side], head - (0 if side == 0 else middle))
+    left, right = ([place + (0 if side == 0 else middle) for place in both] for both in (left, right))
+    first = middle if side == 0 else 0
+    own_left, own_right = dependents(tree.parts[1 - side], modifier - first)
+    own_left, own_right = ([place + first for place in both] for both in (own_left, own_right))
+    near, opposite = (right, left) if side == 0 else (left, right)
+    toward = 1 if side == 0 else -1
+    places = {t.HW: [head], t.MW: [modifier], t.SW: near, t.LW: own_left, t.RW: own_right}
+    tag_places = {t.HT: [head], t.MT: [modifier], t.ST: near, t.LT: own_left, t.RT: own_right}
+    tag_places |= {t.OT: opposite, t.S2T: near[1:], t.HNT: [head + toward], t.MNT: [modifier - toward]}
     values = {value: word_hash(string[place[0]]) if place else 0 for value, place in places.items()}
     values |= {value: tag_hash(tagged[place[0]]) if place else 0 for value, place in tag_places.items()}
     values[t.D] = side + 1
-    for value, mixed in ((t.HT, t.HTD), (t.MT, t.MTD), (t.MW, t.MWD), (t.RT, t.RTD)):
-        values[mixed] = mix(values[value], side + 1)
-    valencies = {t.V: (left, right)[side == 0], t.ML: own_left, t.MR: own_right}
+    valencies = {t.V: near, t.ML: own_left, t.MR: own_right}
     values |= {value: min(len(dependents), MOST_VALENCY) for value, dependents in valencies.items()}
-    values[t.FAR] = bucket(abs(head - modifier) - 1)
-    values[t.LENGTH] = bucket(len(words(tree.parts[1 - side])))
-    values |= _ends(tree)
-    found = apply(t.ARC, values)
-    if tree.rule.label:
-        found += [hash_values(t.LABELLED_ARC, [arc, text_hash(tree.rule.label)]) for arc in found]
-    return found + apply(t.AROUND, values) + apply(t.BORDER, values) + _surface(tree, t.DEPENDENCY_JOINT)
+    values[t.FAR], values[t.DIST] = bucket(abs(head - modifier) - 1), norm(abs(head - modifier))
+    values[t.LENGTH], values[t.ALL] = bucket(len(words(tree.parts[1 - side]))), norm(len(string))
+    return values | _ends(tree), {*tagged[min(head, modifier) + 1 : max(head, modifier)]}
 
 
 def category_of(tree: Tree) -> str:
@@ -276,4 +335,4 @@ def _ccg_features(tree: Tree, inventory: CcgInventory) -> list[int]:
     values |= {t.XW: word_hash(words(other)[head_of(other)]), t.XT: tag_hash(tags(other)[head_of(other)])}
     a, b = (["<none>", *(leaf.category for leaf in leaves(part)), "<none>"] for part in tree.parts)
     values |= {t.K1: text_hash(a[-3]), t.K2: text_hash(a[-2]), t.K3: text_hash(b[1]), t.K4: text_hash(b[2])}
-    return found + apply(t.BINARY, values) + _surface(tree, t.CCG_JOINT)
+    return found + apply((*t.BINARY, *t.LEXICAL), values) + _surface(tree, t.CCG_JOINT)
