@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from comparison.best_first import template as t
 from comparison.best_first.ccg_inventory import CcgInventory
+from comparison.best_first.dependency_edge import MOST_VALENCY
 from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.edge import NO_TAG
 from comparison.best_first.problem import Prepared
@@ -45,11 +46,16 @@ def _taker(places: list[int]) -> Callable[[Values], tuple[Value, ...]]:
     return lambda values: (values[place],)
 
 
-_LEAF = _getters(t.LEAF)
-_ARC = _getters((*t.ARC, *t.SIBLINGS, *t.GRANDCHILDREN, *t.VALENCIES, *t.DISTANCES, *t.BORDER))
-_CONSTITUENT, _LARGE, _UNARY, _BINARY = map(_getters, (t.CONSTITUENT, t.LARGE, t.UNARY, (*t.BINARY, *t.LEXICAL)))
-_JOINT, _JOINT_W1, _JOINT_W4, _JOINT_BOTH = (_getters(table, t.DEPENDENCY_JOINT) for table, _ in t.JOINT_PARTS)
-_CCG_JOINT, _CCG_JOINT_W1, _CCG_JOINT_W4, _CCG_JOINT_BOTH = (_getters(table, t.CCG_JOINT) for table, _ in t.JOINT_PARTS)
+def _parts(first: int) -> list[list[Getter]]:
+    return [_getters(table, first) for table, _ in t.JOINT_PARTS]
+
+
+_ARCS = (*t.ARC, *t.SIBLINGS, *t.GRANDCHILDREN, *t.VALENCIES, *t.DISTANCES, *t.BORDER)
+_LEAF, _ARC = _getters(t.LEAF), _getters(_ARCS)
+_CONSTITUENT, _LARGE, _UNARY = map(_getters, (t.CONSTITUENT, t.LARGE, t.UNARY))
+_BINARY = _getters((*t.BINARY, *t.LEXICAL))
+_JOINT, _JOINT_W1, _JOINT_W4, _JOINT_BOTH = _parts(t.DEPENDENCY_JOINT)
+_CCG_JOINT, _CCG_JOINT_W1, _CCG_JOINT_W4, _CCG_JOINT_BOTH = _parts(t.CCG_JOINT)
 _BOUNDARY, _CCG_BOUNDARY = _getters(t.BOUNDARY, t.DEPENDENCY_BOUNDARY), _getters(t.BOUNDARY, t.CCG_BOUNDARY)
 
 
@@ -178,11 +184,14 @@ class PlainDecoder:
         return edge.score / edge.actions if self.scaled else edge.score
 
     def signature(self, edge: Edge) -> tuple[Any, ...] | None:
-        """What makes CCG edges equivalent; dependency trees are built in one way only."""
-        if not self.rules:
-            return None
+        """What makes edges equivalent; without dp dependency trees are, and these are built in one way only."""
         ends = (edge.words[:2], edge.words[-2:], edge.tags[:2], edge.tags[-2:])
-        return (edge.category, edge.head, edge.counts, *ends)
+        if self.rules:
+            return (edge.category, edge.head, edge.counts, *ends)
+        if not self.grammar.dp:
+            return None
+        valencies = tuple(min(number, MOST_VALENCY) for number in edge.valencies)
+        return (edge.head, edge.tag, edge.place, edge.counts, *ends, edge.left_child, edge.right_child, valencies)
 
     def leaves(self, prepared: Prepared) -> Iterator[Edge]:
         for leaf in prepared.leaves:
@@ -286,7 +295,11 @@ def _put_arc(left: Edge, right: Edge, side: int, values: Values) -> None:
         distance = h.place + m.size - m.place - 1
     values[t.LW], values[t.LT] = m.left_child
     values[t.RW], values[t.RT] = m.right_child
-    values[t.V], values[t.ML], values[t.MR] = min(valency, 6), min(m.valencies[0], 6), min(m.valencies[1], 6)
+    values[t.V], values[t.ML], values[t.MR] = (
+        min(valency, MOST_VALENCY),
+        min(m.valencies[0], MOST_VALENCY),
+        min(m.valencies[1], MOST_VALENCY),
+    )
     values[t.FAR], values[t.LENGTH] = bucket(distance), bucket(m.size)
 
 
