@@ -124,7 +124,7 @@ def test_a_table_that_is_none_is_refused_though_it_is_signed(written: Path, tabl
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "best-first"}, "found 'best-first'; 'ngram-beam unigrams' version 1 is allowed"),
+        ({"format": "best-first"}, "found 'best-first'; 'gyro unigrams' version 1 is allowed"),
         ({"version": 2}, "version 1 is allowed"),
         ({"signature": 5}, "found no signature of a model"),
         ({"normalisation": {}}, "found the normalisation {}"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from comparison.best_first import training
+from comparison.learning import training
 from grammars.ccg.derivation import AutoEntry, read_auto, write_auto
 from grammars.ccg.derivation import words as ccg_words
 from grammars.conllu import read_conllu, write_conllu
