@@ -30,7 +30,7 @@ TRAIN = DATA / "treebank" / "en_ewt-ud-train.conllu.xz"
 DEV = DATA / "treebank" / "en_ewt-ud-dev.conllu.xz"
 WHOLE = 12_544  # sentences of the English Web Treebank
 LONGEST = 20
-SETTINGS = {"dependency": ModelSettings(), "CCG, β = 0.075": ModelSettings(grammar="ccg", beta=0.075)}
+SETTINGS = {"dependency": ModelSettings(templates="ours"), "CCG, β = 0.075": ModelSettings(grammar="ccg", beta=0.075)}
 
 
 class Work(NamedTuple):

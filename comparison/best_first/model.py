@@ -28,7 +28,7 @@ from comparison.best_first.dependency_grammar import DependencyGrammar
 from comparison.best_first.learner import METHODS
 from comparison.best_first.problem import Grammar
 from comparison.best_first.state import Options
-from comparison.best_first.template import OURS, TEMPLATE_SETS
+from comparison.best_first.template import TABLE_2, TEMPLATE_SETS
 from comparison.learning.model_folder import (
     GRAMMAR,
     LARGEST_BITS,
@@ -61,7 +61,7 @@ class ModelSettings:
     given: tuple[str, ...] = ("pos",)
     tags: str = "xpos"
     labels: bool = False
-    templates: str = OURS  # of the features of dependency trees
+    templates: str = TABLE_2  # of the features of dependency trees
     dp: bool = True
     cutoff: int = 20
     beta: float = 0.0  # CCG: candidate categories by the multi-tagger; 0: all of the dictionary's

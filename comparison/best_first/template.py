@@ -186,7 +186,7 @@ BOUNDARY: Table = (
 LEAF_EDGE, UNARY_EDGE, BINARY_EDGE, LARGE_EDGE, WHOLE_EDGE = 1, 2, 4, 8, 16
 
 OURS, TABLE_2, ALL_TEMPLATES = "ours", "table2", "all"
-TEMPLATE_SETS = (OURS, TABLE_2, ALL_TEMPLATES)
+TEMPLATE_SETS = (TABLE_2, OURS, ALL_TEMPLATES)
 MOST_TAGS = 64  # that are told apart between two words: the bits of BETWEEN
 
 

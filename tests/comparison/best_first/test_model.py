@@ -127,7 +127,7 @@ def test_arrays_that_do_not_fit_are_refused(dependency: DependencyGrammar, tmp_p
         ({"method": "svm"}, "found the method 'svm'; allowed are perceptron"),
         ({"tags": "pos"}, "found the tags 'pos'; allowed are xpos, upos"),
         ({"given": ("trees",)}, "found 'trees' as given; allowed are pos, heads, units and lemmas"),
-        ({"templates": "theirs"}, "found the templates 'theirs'; allowed are ours, table2, all"),
+        ({"templates": "theirs"}, "found the templates 'theirs'; allowed are table2, ours, all"),
         ({"beam": 0}, "found beam 0; at least 1 is allowed"),
         ({"variants": -1}, "found variants -1; at least 0 is allowed"),
         ({"step": -0.5}, "found step -0.5; at least 0 is allowed"),

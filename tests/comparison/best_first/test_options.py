@@ -58,7 +58,7 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("--drop-leaves", {"keep_leaves": False}),
     ("--variants 4", {"variants": 4}),
     ("--no-dp", {"dp": False}),
-    ("--templates table2", {"templates": "table2"}),
+    ("--templates ours", {"templates": "ours"}),
     ("--step 0.5", {"step": 0.5}),
     ("--no-cap", {"step": 0.0}),
     (
