@@ -6,6 +6,7 @@ TransitionGrammar   the tags of words, all tags, and the features
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,16 +24,21 @@ _BITS = 62  # of a set of tags; the last is for all tags that were not seen, and
 
 @dataclass(frozen=True)
 class Features:
-    """`shift_tags`: (SHIFT, tag) besides (SHIFT, form, tag); `bins`: what those of a language model go with."""
+    """`shift_tags`: (SHIFT, tag) besides (SHIFT, form, tag); `bins`: what those of a language model go with;
+    `lm_weight`: that of its log-probabilities themselves, less those of the words alone.
+    """
 
     templates: str = "standard"
     shift_tags: bool = False
     bins: str = "lexical"
+    lm_weight: float = 0.0
 
     def __post_init__(self) -> None:
         for name, allowed in (("templates", tuple(TEMPLATES)), ("bins", BINS)):
             if getattr(self, name) not in allowed:
                 raise InputError(f"found the {name} {getattr(self, name)!r}; allowed are {', '.join(allowed)}")
+        if not 0 <= self.lm_weight < math.inf:
+            raise InputError(f"found lm_weight {self.lm_weight}; a number from 0 on is allowed")
 
     @cached_property
     def table(self) -> Packed:

@@ -42,6 +42,7 @@ class TransitionSettings:
     templates: str = "standard"
     shift_tags: bool = False
     bins: str = "lexical"
+    lm_weight: float = 0.0
     lm: str = ""
     bits: int = 24
     iterations: int = 10
@@ -65,7 +66,7 @@ class TransitionSettings:
     @property
     def features(self) -> Features:
         """The features that these settings ask for."""
-        return Features(self.templates, self.shift_tags, self.bins)
+        return Features(self.templates, self.shift_tags, self.bins, self.lm_weight)
 
 
 @dataclass(frozen=True)

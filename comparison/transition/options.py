@@ -82,6 +82,13 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
         default="lexical",
         help="what the bins go with: (SHIFT, form, tag) (default), SHIFT alone, or both",
     )
+    group.add_argument(
+        "--lm-weight",
+        type=float,
+        default=0.0,
+        metavar="W",
+        help="log-probabilities too, times W, less those of the words alone (default 0: bins only)",
+    )
     group.add_argument("--bare-bins", dest="bins", action="store_const", const="bare", help="the same as --bins bare")
     group = parser.add_argument_group("development data")
     group.add_argument("--dev", nargs="+", metavar="TREEBANK", help="score after each iteration, and keep the best")
@@ -124,8 +131,10 @@ def model_settings(arguments: argparse.Namespace, model: LanguageModel | None) -
 
     if model is None and arguments.bins != "lexical":
         raise InputError(f"found --bins {arguments.bins} without --lm MODEL, whose bins these are")
+    if model is None and arguments.lm_weight:
+        raise InputError(f"found --lm-weight {arguments.lm_weight} without --lm MODEL, whose weight this is")
     known = {"pos": arguments.pos == "given", "heads": arguments.heads, "units": arguments.units == "base-np"}
-    names = ("beam", "tags", "templates", "shift_tags", "bins", "bits", "iterations", "patience", "seed")
+    names = ("beam", "tags", "templates", "shift_tags", "bins", "lm_weight", "bits", "iterations", "patience", "seed")
     return TransitionSettings(
         given=tuple(name for name, is_given in known.items() if is_given),
         lm="" if model is None else model.signature,

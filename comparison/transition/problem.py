@@ -10,6 +10,7 @@ UNIT_TAG    the tag of units of several words
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -18,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from comparison.learning.hashing import mix, start, text_hash
-from comparison.transition.binning import cost_bins
+from comparison.transition.binning import LOWEST, cost_bins
 from comparison.transition.grammar import TransitionGrammar
-from comparison.transition.state import ANY_HEAD, IS_ROOT, Problem
+from comparison.transition.state import ANY_HEAD, IS_ROOT, Floats, Problem, Singles
 from comparison.transition.template import SHIFT_NUMBER
 from gyro.errors import InputError
 from gyro.text.annotated_bag import as_annotated
@@ -176,7 +177,7 @@ def _problem(
         units=sum(len(slot.groups) for slot in slots),
         bare_shift=_SHIFT if bins in ("bare", "both") else _hashes([]),
         lexical_bins=int(bins in ("lexical", "both")),
-        **_language_model(model, words),
+        **_language_model(model, words, settings.lm_weight),
     )
 
 
@@ -189,18 +190,28 @@ def _mixed(first: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.
     return np.asarray(mix.py_func(first, values))
 
 
-def _language_model(model: LanguageModel | None, words: Sequence[str]) -> dict[str, Any]:
+def _language_model(model: LanguageModel | None, words: Sequence[str], weight: float) -> dict[str, Any]:
     """The states of the model on the words, and the bins of what it says of each word in each."""
     if model is None:
-        return {"lm_next": _NO_STATES, "lm_bin": _NO_BINS, "lm_start": 0, "has_lm": 0}
+        return {"lm_next": _NO_STATES, "lm_bin": _NO_BINS, "lm_gain": _NO_GAINS, "lm_start": 0, "has_lm": 0}
     automaton = model.acceptor(words)
     return {
         "lm_next": np.ascontiguousarray(automaton.next_state, dtype=np.int32),
         "lm_bin": np.ascontiguousarray(cost_bins(automaton.cost)),
+        "lm_gain": _gains(model, words, automaton.cost, weight) if weight else _NO_GAINS,
         "lm_start": automaton.start,
         "has_lm": 1,
     }
 
 
+def _gains(model: LanguageModel, words: Sequence[str], cost: Floats, weight: float) -> Singles:
+    """How much likelier words are made by what stands before them, so that states of more and fewer words compare."""
+    alone = model.acceptor(words, start=False, end=False)
+    highest = -LOWEST * math.log(10)
+    gains = np.minimum(alone.cost[alone.start], highest) - np.minimum(cost, highest)
+    return np.ascontiguousarray(weight * gains, dtype=np.float32)
+
+
 _NO_STATES = np.zeros((1, 1), dtype=np.int32)
 _NO_BINS = np.zeros((1, 1), dtype=np.int8)
+_NO_GAINS = np.zeros((0, 0), dtype=np.float32)

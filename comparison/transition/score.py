@@ -3,6 +3,7 @@
 fill_values    the values of a state's templates
 feature        the hash of a template with its values, 0 when one is absent
 add_scores     the scores of all actions in a state
+unit_gain      what the log-probabilities of a unit add
 fill_bins      the scores that the bins of the language model's probabilities have
 clear_rows     forget what was looked up
 """
@@ -219,6 +220,20 @@ def add_scores(
         bins = problem.lm_bin[states.columns[state, LM_STATE]]
         for reading in range(problem.reading_first.size):
             total[FIRST_SHIFT + reading] += room.bin_scores[bins[problem.reading_first[reading]], reading]
+        if problem.lm_gain.size:
+            for reading in range(problem.reading_first.size):
+                total[FIRST_SHIFT + reading] += unit_gain(problem, states.columns[state, LM_STATE], reading)
+
+
+@njit(cache=True)
+def unit_gain(problem: Problem, lm_state: int, reading: int) -> float:
+    """What the log-probabilities of all words of a unit add in a state of the language model."""
+    gain = 0.0
+    for i in range(problem.word_ends[reading - 1] if reading else 0, problem.word_ends[reading]):
+        word = problem.unit_words[i] - 1
+        gain += problem.lm_gain[lm_state, word]
+        lm_state = problem.lm_next[lm_state, word]
+    return gain
 
 
 @njit(cache=True)

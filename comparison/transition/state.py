@@ -65,6 +65,7 @@ class Problem(NamedTuple):
     units: int
     lm_next: NDArray[np.int32]  # by state and word
     lm_bin: NDArray[np.int8]  # by state and word: a row of bin_scores
+    lm_gain: Singles  # by state and word: what the log-probability itself adds; empty when it adds nothing
     lm_start: int
     has_lm: int
     bare_shift: Hashes  # what stands for shifting anything; empty when this is no feature

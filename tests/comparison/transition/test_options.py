@@ -58,7 +58,7 @@ def test_bins_go_with_a_language_model(words: str, bins: str, model: KenlmModel)
 
 @pytest.mark.parametrize("lm", [False, True])
 def test_from_a_treebank_to_ordered_bags(lm: bool, conllu_file: Path, model: KenlmModel, tmp_path: Path) -> None:
-    with_lm = ["--lm", str(model.path), "--bins", "both"] if lm else []
+    with_lm = ["--lm", str(model.path), "--bins", "both", "--lm-weight", "1"] if lm else []
     learning = ["--beam", "4", "--bits", "14", "--iterations", "3", "--pos", "none", "--dev", str(conllu_file)]
     folder = tmp_path / "model"
     assert main(["train", "transition", str(conllu_file), "-o", str(folder), *learning, *with_lm]) == 0
@@ -80,6 +80,7 @@ def test_from_a_treebank_to_ordered_bags(lm: bool, conllu_file: Path, model: Ken
         (["--bits", "50"], "found 50 bits; 10 to 28 are allowed"),
         (["--patience", "2"], "--patience goes with --dev"),
         (["--bare-bins"], "found --bins bare without --lm MODEL"),
+        (["--lm-weight", "2"], "found --lm-weight 2.0 without --lm MODEL"),
         (["--templates", "x"], "invalid choice: 'x'"),
         (["--lm", "nowhere.lm"], "nowhere.lm: no such file"),
         (["--dev", "nowhere.conllu"], "nowhere.conllu"),
