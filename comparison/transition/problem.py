@@ -206,9 +206,9 @@ def _language_model(model: LanguageModel | None, words: Sequence[str], weight: f
 
 def _gains(model: LanguageModel, words: Sequence[str], cost: Floats, weight: float) -> Singles:
     """How much likelier words are made by what stands before them, so that states of more and fewer words compare."""
-    alone = model.acceptor(words, start=False, end=False)
+    alone = np.array([model.score([word], bos=False, eos=False) for word in words])
     highest = -LOWEST * math.log(10)
-    gains = np.minimum(alone.cost[alone.start], highest) - np.minimum(cost, highest)
+    gains = np.minimum(alone, highest) - np.minimum(cost, highest)
     return np.ascontiguousarray(weight * gains, dtype=np.float32)
 
 
