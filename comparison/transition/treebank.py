@@ -25,6 +25,7 @@ from gyro.text.annotated_bag import AnnotatedBag
 from lm.model import LanguageModel
 
 AnyPath = str | PathLike[str]
+_MOST_REMEMBERED = 2 << 30  # bytes of language model tables; sentences past that are prepared anew in each pass
 
 
 class TrainingSet(NamedTuple):
@@ -58,22 +59,30 @@ def read_training(
         note += f"; {limit} of them drawn"
     grammar = TransitionGrammar.from_trees(kept, settings.features, tag_kind=settings.tags)
     made: dict[int, Example | None] = {}
+    room = _MOST_REMEMBERED
 
     def example(number: int) -> Example | None:
+        nonlocal room
         if number in made:
             return made[number]
         try:
             found = make_example(kept[number], grammar, settings.given, tag_kind=settings.tags, model=model)
         except InputError:
             found = None
-        if model is None:  # tables of a language model would take gigabytes
-            made[number] = found
+        if (size := 0 if found is None else _table_bytes(found)) <= room:
+            made[number], room = found, room - size
         return found
 
     digest = hashlib.sha256()
     for tree in kept:
         digest.update(f"{' '.join(tree.forms)} {tree.heads}\n".encode())
     return TrainingSet(grammar, Treebank(len(kept), example, digest.hexdigest()[:12]), note)
+
+
+def _table_bytes(example: Example) -> int:
+    """What the tables of a language model take, which are most of an example."""
+    problem = example.prepared.problem
+    return int(problem.lm_next.nbytes + problem.lm_bin.nbytes + problem.lm_gain.nbytes)
 
 
 def development_bags(paths: Sequence[AnyPath], settings: TransitionSettings, *, sample: int) -> list[AnnotatedBag]:
