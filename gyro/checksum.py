@@ -1,6 +1,7 @@
 """Checksums of whole files: how damage is noticed that no reader can see.
 
 file_checksum  XXH3 of 128 bits, as the tool xxhsum prints it; many times as fast as a disk
+new_checksum   one that is computed while a file is written
 check_file     refuse a file whose checksum is another than that noted when it was made
 """
 
@@ -28,6 +29,11 @@ def file_checksum(path: str | PathLike[str], kind: str = "xxh128") -> str:
     except (OSError, ValueError) as error:  # a name with a NUL in it is no name
         raise InputError(f"cannot read: {getattr(error, 'strerror', error)}", path=path) from error
     return str(digest.hexdigest())
+
+
+def new_checksum() -> Any:
+    """A checksum of what `update` is given; `hexdigest` has its digits."""
+    return _KINDS["xxh128"]()
 
 
 def check_file(path: str | PathLike[str], checksum: str, kind: str = "xxh128") -> None:

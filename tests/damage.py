@@ -132,6 +132,7 @@ def material(folder: Path, run: Path, index: Path, model: Path) -> None:
     _write_journal(folder / "run", folder / "halfway")
     for name, content in TEXTS.items():
         (folder / name).write_text(content, encoding="utf-8")
+    _write_tokenized(folder / "text.tok")
     write_trained(folder)
     _write_neural(folder / "neural")
 
@@ -144,6 +145,13 @@ def _write_foreign(folder: Path) -> None:
     pairs = [(NOTHING["tropical_LT_tropical"], [(2, 1, pair(0.5, 0.25), 1)]), (pair(0, 0), [])]
     (folder / "tuples.fst").write_bytes(vector_file("tropicalsparsetuple", tuples))
     (folder / "pairs.fst").write_bytes(vector_file("tropical_LT_tropical", pairs))
+
+
+def _write_tokenized(path: Path) -> None:
+    from gyro.text.corpus import Normalisation
+    from gyro.text.tokenized import write_tokenized
+
+    write_tokenized([["she", "did", "n't", "go", "."], ["why", "?"]], path, Normalisation())
 
 
 def _write_neural(folder: Path) -> None:
@@ -424,6 +432,15 @@ def _read_unigrams(folder: Path) -> object:
     with suppress(GyroError):
         parse_counts((path / COUNTS).read_bytes(), path / COUNTS)
     return read_unigrams(path).cost("a")
+
+
+@_work("text.tok text.tok.tokens.json")
+def _read_tokenized(folder: Path) -> object:
+    from gyro.text.corpus import Normalisation, read_sentences
+    from gyro.text.tokenized import read_record
+
+    record = read_record(folder / "text.tok")
+    return record, list(read_sentences([folder / "text.tok"], Normalisation("none")))
 
 
 @_work("transition/model.json transition/grammar.json transition/weights.npz")

@@ -20,6 +20,7 @@ from gyro.errors import ResourceError, exit_code
 from gyro.version import __version__
 
 COMMANDS = {
+    "tokenize": "split text into tokens once, for index, lm and dependency-lm",
     "index": "build an n-gram index over text, merge indexes, or tell what is in one",
     "lm": "estimate a KenLM n-gram model on text",
     "bags": "make bags of words out of reference sentences",

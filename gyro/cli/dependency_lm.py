@@ -7,10 +7,9 @@ from itertools import islice
 
 from tqdm import tqdm
 
-from gyro.cli.text_options import add_text_arguments, text_normalisation
+from gyro.cli.text_options import add_text_arguments, option_sentences, text_normalisation
 from gyro.errors import InputError
 from gyro.notation import parse_size
-from gyro.text.corpus import read_sentences
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,11 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.limit is not None and arguments.limit < 1:
         raise InputError(f"found --limit {arguments.limit}; at least 1 is allowed")
-    normalisation = text_normalisation(arguments)
+    normalisation = text_normalisation(arguments, arguments.corpus)
     # Tokenising is much faster than parsing: one process keeps all the parser's busy.
-    sentences = read_sentences(
-        arguments.corpus, normalisation, paragraphs=arguments.paragraphs, json_field=arguments.json_field
-    )
+    sentences = option_sentences(arguments, arguments.corpus)
     with tqdm(total=arguments.limit, unit=" sentences", disable=None, desc="parsing") as bar:
         train_dependency_model(
             islice(sentences, arguments.limit),

@@ -36,13 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.merge:
         merge_indexes(arguments.merge, arguments.output, memory=memory)
     else:
+        how = text_normalisation(arguments, arguments.corpus)
         with counted_sentences(arguments, arguments.corpus) as sentences:
             build_index(
                 sentences,
                 arguments.output,
                 order=arguments.order,
                 memory=memory,
-                normalisation=text_normalisation(arguments),
+                normalisation=how,
             )
     print(open_index(arguments.output).info())
     return 0

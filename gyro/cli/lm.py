@@ -24,13 +24,14 @@ def run(arguments: argparse.Namespace) -> int:
     from lm.kenlm.estimate import estimate_model
     from lm.kenlm.model import load_model
 
+    how = text_normalisation(arguments, arguments.corpus)
     with counted_sentences(arguments, arguments.corpus) as sentences:
         estimate_model(
             sentences,
             arguments.output,
             order=arguments.order,
             memory=parse_size(arguments.memory),
-            normalisation=text_normalisation(arguments),
+            normalisation=how,
             prune=arguments.prune,
             keep_arpa=arguments.arpa,
         )

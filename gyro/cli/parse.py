@@ -7,10 +7,9 @@ from itertools import islice
 
 from tqdm import tqdm
 
-from gyro.cli.text_options import add_text_arguments, text_normalisation
+from gyro.cli.text_options import add_text_arguments, option_sentences
 from gyro.errors import InputError
 from gyro.files import write_atomically
-from gyro.text.corpus import read_sentences
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,12 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.limit is not None and arguments.limit < 1:
         raise InputError(f"found --limit {arguments.limit}; at least 1 is allowed")
     # Tokenising is much faster than parsing: one process keeps all the parser's busy.
-    sentences = read_sentences(
-        arguments.text,
-        text_normalisation(arguments),
-        paragraphs=arguments.paragraphs,
-        json_field=arguments.json_field,
-    )
+    sentences = option_sentences(arguments, arguments.text)
     trees = parse_trees(islice(sentences, arguments.limit), jobs=arguments.jobs)
     number = 0
     with (

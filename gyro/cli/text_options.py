@@ -1,8 +1,9 @@
 """The options of every command that reads text, and the sentences that they ask for.
 
 add_text_arguments  the options
-text_normalisation  how they say that text is normalised
-counted_sentences   the sentences of files, with a bar that counts them
+text_normalisation  how text becomes tokens, by the options or by what gyro tokenize noted beside it
+option_sentences    the sentences of files
+counted_sentences   the same with a bar that counts them
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from contextlib import contextmanager
 
 from tqdm import tqdm
 
+from gyro.errors import InputError
 from gyro.text.corpus import Normalisation, read_sentences
+from gyro.text.tokenized import common_record
 
 
 def add_text_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +31,37 @@ def add_text_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def text_normalisation(arguments: argparse.Namespace) -> Normalisation:
-    return Normalisation("none" if arguments.tokenized else "spacy-en", arguments.lowercase)
+def text_normalisation(arguments: argparse.Namespace, files: Sequence[str]) -> Normalisation:
+    """How the text of the files becomes tokens. Text of gyro tokenize has been made so already: then as it was made."""
+    return _noted(arguments, files) or Normalisation("none" if arguments.tokenized else "spacy-en", arguments.lowercase)
+
+
+def _noted(arguments: argparse.Namespace, files: Sequence[str]) -> Normalisation | None:
+    """What gyro tokenize noted, if it made the files; options that would split them anew are refused."""
+    made = common_record(files)
+    if made is None:
+        return None
+    for name in ("paragraphs", "json_field", *([] if made.lowercase else ["lowercase"])):
+        if getattr(arguments, name):
+            option = "--" + name.replace("_", "-")
+            raise InputError(f"found {option} with the output of gyro tokenize ({made}); give it there", path=files[0])
+    return made
+
+
+def option_sentences(
+    arguments: argparse.Namespace, files: Sequence[str], *, jobs: int = 1, keep_empty: bool = False
+) -> Iterator[list[str]]:
+    """The sentences of the files."""
+    is_split = _noted(arguments, files) is not None
+    how = Normalisation("none") if is_split else text_normalisation(arguments, files)
+    return read_sentences(
+        files,
+        how,
+        paragraphs=arguments.paragraphs,
+        jobs=jobs,
+        json_field=arguments.json_field,
+        keep_empty=keep_empty,
+    )
 
 
 @contextmanager
@@ -37,13 +69,6 @@ def counted_sentences(
     arguments: argparse.Namespace, files: Sequence[str], *, keep_empty: bool = False
 ) -> Iterator[Iterator[list[str]]]:
     """The sentences of the files, with a bar that counts them when somebody looks."""
-    sentences = read_sentences(
-        files,
-        text_normalisation(arguments),
-        paragraphs=arguments.paragraphs,
-        jobs=arguments.jobs,
-        json_field=arguments.json_field,
-        keep_empty=keep_empty,
-    )
+    sentences = option_sentences(arguments, files, jobs=arguments.jobs, keep_empty=keep_empty)
     with tqdm(sentences, unit=" sentences", unit_scale=True, disable=None, desc="reading") as bar:
         yield iter(bar)

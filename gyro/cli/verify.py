@@ -9,11 +9,11 @@ from pathlib import Path
 
 from gyro.errors import InputError
 
-ALLOWED = "a model, an index or the folder of a run is allowed"
+ALLOWED = "a model, an index, tokenised text or the folder of a run is allowed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="models, indexes and folders of runs")
+    parser.add_argument("paths", nargs="+", metavar="PATH", help="models, indexes, tokenised text and folders of runs")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,7 +31,14 @@ def _verify(path: Path) -> str:
         raise InputError(f"found a folder of another kind; {ALLOWED}", path=path)
     if not path.is_file():
         raise InputError(f"no such file or folder; {ALLOWED}", path=path)
-    return _verify_model(path)
+    return _verify_model(path) if (text := _verify_text(path)) is None else text
+
+
+def _verify_text(path: Path) -> str | None:
+    from gyro.text.tokenized import read_record
+
+    record = read_record(path)
+    return None if record is None else f"tokenised text, {record.sentences:,} sentences as they were written"
 
 
 def _verify_run(path: Path) -> str:

@@ -29,7 +29,7 @@ def test_options_say_how_text_is_read(tmp_path: Path, options: list[str], senten
     path.write_text(json.dumps({"ref": "The cat", "src": "x"}) if arguments.json_field else TEXT)
     with counted_sentences(arguments, [str(path)]) as found:
         assert list(found) == sentences
-    normalisation = text_normalisation(arguments)
+    normalisation = text_normalisation(arguments, [str(path)])
     assert (normalisation.tokenizer == "none", normalisation.lowercase) == (
         "--tokenized" in options,
         "--lowercase" in options,
