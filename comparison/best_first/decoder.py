@@ -1,7 +1,6 @@
 """Best-first decoding of one bag: the search in slices of time, its goals, and an output when there is none in time.
 
 Limits      when a search ends without a goal
-TreeBeams   how widely orders of a given tree are searched
 Decoded     what came of a bag
 Decoder     a grammar, weights and options, used for many bags
 """
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from comparison.best_first.default_output import chosen_edges
 from comparison.best_first.derivation import Derivation
 from comparison.best_first.edge import LEFT, RIGHT, RULE
-from comparison.best_first.given_tree import GivenTree, given_tree
+from comparison.best_first.given_tree import GivenTree, TreeBeams, given_tree
 from comparison.best_first.joined_tree import joined_tree
 from comparison.best_first.kernel import (
     propose_leaves,
@@ -42,7 +41,7 @@ from comparison.best_first.state import (
     Options,
     State,
 )
-from comparison.best_first.tree_kernel import build_trees
+from comparison.best_first.tree_kernel import build_trees, most_edges
 from comparison.best_first.workspace import Workspace
 from lm.model import LanguageModel
 
@@ -54,13 +53,6 @@ class Limits(NamedTuple):
 
     seconds: float = 60.0
     edges: int = 0
-
-
-class TreeBeams(NamedTuple):
-    """Where all heads are given: partial trees kept after each step, and subtrees tried of a dependent."""
-
-    size: int = 4
-    best: int = 4
 
 
 @dataclass(frozen=True)
@@ -179,7 +171,7 @@ class Decoder:
     def _build(self, prepared: Prepared, tree: GivenTree, beams: TreeBeams) -> int:
         """The search of a given tree; without a single root its trees are what there is for the default output."""
         workspace, size = self.workspace, max(beams.size, self.options.goals)
-        while workspace.edges.columns.shape[0] < size * int(tree.copies.sum()):
+        while workspace.edges.columns.shape[0] < most_edges(tree, size):
             workspace.make_room(EDGES_FULL)
         state = self._state(prepared)
         subtrees, found = build_trees(self.grammar.tables, state, tree, size, beams.best, self.limits.edges)

@@ -1,6 +1,7 @@
 """Bags whose heads are all given: the unordered tree over their slots, laid out for the search from its leaves up.
 
 GivenTree   the tree as arrays
+TreeBeams   how widely its orders are searched
 given_tree  the tree of a prepared bag, or None when its given heads make none
 """
 
@@ -29,6 +30,13 @@ class GivenTree(NamedTuple):
     # sentence; the last row and column are the slot's own. Else there are no tables.
     first_cell: Integers  # slot → where its table begins in `precedes`
     precedes: NDArray[np.bool_]
+
+
+class TreeBeams(NamedTuple):
+    """Where all heads are given: partial trees kept after each step, and subtrees tried of a dependent."""
+
+    size: int = 32
+    best: int = 8
 
 
 def given_tree(prepared: Prepared) -> GivenTree | None:

@@ -70,6 +70,7 @@ class ModelSettings:
     bits: int = 22
     step: float = 1.0  # the largest of a large-margin update, 0: any; that of the perceptron
     average: bool = True
+    tree_beam: int = 16  # partial trees kept in learning where all heads are given; 0: such sentences by agenda too
     budget: int = 20_000  # edges scored in learning a sentence of LONG units at most; with more, times (units / LONG)²
     iterations: int = 5
     seed: int = 0
@@ -87,6 +88,7 @@ class ModelSettings:
         at_least = {
             "beam": 1,
             "variants": 0,
+            "tree_beam": 0,
             "budget": 100,
             "iterations": 1,
             "cutoff": 0,

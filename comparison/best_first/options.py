@@ -53,12 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--tree-beam",
         type=int,
-        default=4,
+        default=32,
         metavar="N",
-        help="where all heads are given: partial trees kept at each step (default 4); 0: search by agenda",
+        help="where all heads are given: partial trees kept at each step (default 32); 0: search by agenda",
     )
     group.add_argument(
-        "--tree-best", type=int, default=4, metavar="N", help="there: subtrees tried of each dependent (default 4)"
+        "--tree-best", type=int, default=8, metavar="N", help="there: subtrees tried of each dependent (default 8)"
     )
     group.add_argument(
         "--default-output",
@@ -117,6 +117,13 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("chart")
     group.add_argument("--beam", type=int, default=64, metavar="N", help="edges in the chart (default 64)")
     group.add_argument("--by-size", action="store_true", help="one beam for each size of edges, as in 2011")
+    group.add_argument(
+        "--tree-beam",
+        type=int,
+        default=16,
+        metavar="N",
+        help="where all heads are given: partial trees kept in learning (default 16); 0: learning by agenda",
+    )
     group.add_argument("--drop-leaves", action="store_true", help="let leaves fall off the chart too")
     group.add_argument(
         "--variants",
@@ -242,6 +249,7 @@ def model_settings(arguments: argparse.Namespace, model: LanguageModel | None) -
         bits=arguments.bits,
         step=0.0 if arguments.no_cap else arguments.step,
         average=not arguments.no_average,
+        tree_beam=arguments.tree_beam,
         budget=arguments.budget,
         iterations=arguments.iterations,
         seed=arguments.seed,

@@ -17,9 +17,10 @@ from typing import Any
 from pydantic import Field
 
 from comparison.best_first.ccg_inventory import CcgInventory
-from comparison.best_first.decoder import Decoded, Decoder, Limits, TreeBeams
+from comparison.best_first.decoder import Decoded, Decoder, Limits
 from comparison.best_first.default_output import DEFAULT_OUTPUTS
 from comparison.best_first.dependency_grammar import DependencyGrammar
+from comparison.best_first.given_tree import TreeBeams
 from comparison.best_first.input import bag_input
 from comparison.best_first.model import BestFirstModel, kernel_options
 from comparison.best_first.output import FORMATS, complete_output, missing_groups, output_text

@@ -12,11 +12,14 @@ from typing import Any
 
 from comparison.best_first.ccg_inventory import CcgInventory
 from comparison.best_first.dependency_grammar import DependencyGrammar
+from comparison.best_first.given_tree import TreeBeams
 from comparison.best_first.learner import METHODS, Example, Learner
 from comparison.best_first.model import BestFirstModel, ModelSettings, kernel_options, save_model
 from comparison.learning import training
 from comparison.learning.development import DevScore
 from comparison.learning.training import Iteration, Plan, Treebank, Weights
+
+_BEST_SUBTREES = 4  # tried of each dependent
 
 
 def train(
@@ -39,6 +42,7 @@ def train(
         budget=settings.budget,
         step=settings.step,
         average=settings.average,
+        trees=TreeBeams(settings.tree_beam, _BEST_SUBTREES) if settings.tree_beam else None,
     )
 
     def score(weights: Weights) -> DevScore:

@@ -1,6 +1,8 @@
 """The compiled search for an order of a given tree: from its leaves up, with a beam for each number of dependents.
 
-build_trees  the best subtrees of every slot, those of the root as goals
+build_trees                the best subtrees of every slot, those of the root as goals
+most_edges                 the edges that it may make
+empty_beam, offer_leaves, attach_one   its parts, which learning shares
 
 A head takes its dependents one by one, the right ones from the inside outwards and then the left ones, as
 comparison.best_first.dependency_grammar.attachments has them. After each step the best partial trees are kept,
@@ -36,7 +38,8 @@ class Beam(NamedTuple):
 
 
 @njit(cache=True)
-def _empty_beam(size: int) -> Beam:
+def empty_beam(size: int) -> Beam:
+    """A beam with room for so many edges."""
     return Beam(
         np.empty(size),
         np.empty(size),
@@ -66,6 +69,11 @@ def _offer(beam: Beam, count: int, size: int, score: float, left: int, right: in
     return count + 1
 
 
+def most_edges(tree: GivenTree, size: int) -> int:
+    """How many edges beams of this size can hold: every slot's leaves, and each dependent that its head takes."""
+    return size * (tree.copies.size + int(tree.copies.sum()))
+
+
 @njit(cache=True)
 def build_trees(grammar: Any, s: State, tree: GivenTree, size: int, best: int, limit: int) -> Any:
     """The subtrees of each slot that were found, best first: edges, slot × `size`, and how many there are.
@@ -76,18 +84,14 @@ def build_trees(grammar: Any, s: State, tree: GivenTree, size: int, best: int, l
     counters = s.scratch.counters
     subtrees = np.empty((tree.copies.size, size), np.int64)
     found = np.zeros(tree.copies.size, np.int64)
-    beam, rests = _empty_beam(size), np.empty(size)
+    beam, rests = empty_beam(size), np.empty(size)
     for slot in tree.slots:
         steps, rest = 0, 0.0
         for i in range(tree.first[slot], tree.first[slot + 1]):
             dependent = tree.dependents[i]
             steps += tree.copies[dependent]
             rest += tree.copies[dependent] * s.edges.score[subtrees[dependent, 0]]
-        count = 0
-        for leaf in range(tree.first_leaf[slot], tree.first_leaf[slot + 1]):
-            score = score_edge(grammar, s, -1, -1, leaf)
-            counters[SCORED] += 1
-            count = _offer(beam, count, size, score, -1, -1, leaf, rest)
+        count = offer_leaves(grammar, s, tree, slot, rest, beam, size)
         members = subtrees[slot]
         for step in range(steps + 1):
             for row in range(count):
@@ -98,13 +102,24 @@ def build_trees(grammar: Any, s: State, tree: GivenTree, size: int, best: int, l
             if step < steps:
                 narrow = limit > 0 and counters[SCORED] >= limit
                 width, most = (1, 1) if narrow else (size, best)
-                count = _attach_one(grammar, s, tree, slot, members[:count], rests, subtrees, found, most, beam, width)
+                count = attach_one(grammar, s, tree, slot, members[:count], rests, subtrees, found, most, beam, width)
         found[slot] = count
     return subtrees, found
 
 
 @njit(cache=True)
-def _attach_one(
+def offer_leaves(grammar: Any, s: State, tree: GivenTree, slot: int, rest: float, beam: Beam, width: int) -> int:
+    """Fill the beam with the leaves of a slot; return how many there are."""
+    count = 0
+    for leaf in range(tree.first_leaf[slot], tree.first_leaf[slot + 1]):
+        score = score_edge(grammar, s, -1, -1, leaf)
+        s.scratch.counters[SCORED] += 1
+        count = _offer(beam, count, width, score, -1, -1, leaf, rest)
+    return count
+
+
+@njit(cache=True)
+def attach_one(
     grammar: Any, s: State, tree: GivenTree, slot: int, members: Any, rests: Any, subtrees: Any, found: Any,
     most: int, beam: Beam, width: int,
 ) -> int:  # fmt: skip

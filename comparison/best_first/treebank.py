@@ -13,7 +13,6 @@ tag_categories      candidate categories for the words of sentences, by a multi-
 from __future__ import annotations
 
 import hashlib
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
@@ -25,6 +24,7 @@ from comparison.best_first.input import Given, ccg_example, dependency_example, 
 from comparison.best_first.learner import Example
 from comparison.best_first.model import ModelSettings
 from comparison.learning.development import choose_bags
+from comparison.learning.sampling import draw
 from comparison.learning.training import Treebank
 from grammars.annotation import Annotation, TreebankSentence, derivation_to_sentence, tree_to_sentence
 from grammars.ccg.derivation import AutoEntry, Derivation, Node, leaves, postorder, read_auto
@@ -58,7 +58,7 @@ def dependency_training(
     trees = [tree for path in paths for tree in read_conllu(path)]
     kept = [tree for tree in trees if is_usable(tree) and None not in tree.heads and is_projective(tree.heads)]
     notes = (f"{len(kept)} of {len(trees)} trees; the others are not projective or not usable",)
-    kept = _some(kept, limit, settings.seed)
+    kept = draw(kept, limit, settings.seed)
     if not kept:
         raise InputError("found no projective tree to learn from", path=paths[0])
     grammar = DependencyGrammar.from_trees(
@@ -76,13 +76,6 @@ def dependency_training(
     return TrainingSet(grammar, Treebank(len(kept), example, _signature(texts)), notes)
 
 
-def _some(trees: list[Tree], limit: int | None, seed: int) -> list[Tree]:
-    """At most so many of the trees, at random: the first ones of a treebank are often of one text or kind."""
-    if limit is None or limit >= len(trees):
-        return trees
-    return [trees[i] for i in sorted(random.Random(seed).sample(range(len(trees)), limit))]
-
-
 _GIVEN = {"tags": "pos", "heads": "heads", "units": "units", "lemmas": "lemmas"}
 
 
@@ -91,7 +84,7 @@ def ccg_training(
 ) -> TrainingSet:
     """Read derivations, and train the multi-tagger on them if the settings have a cut-off for it."""
     entries, notes = read_derivations(paths)
-    trees = _some([entry.derivation for entry in entries], limit, settings.seed)
+    trees = draw([entry.derivation for entry in entries], limit, settings.seed)
     if not trees:
         raise InputError("found no derivation to learn from", path=paths[0])
     units = "units" in settings.given

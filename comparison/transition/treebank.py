@@ -8,12 +8,12 @@ development_bags   bags with references, given what the model's training was giv
 from __future__ import annotations
 
 import hashlib
-import random
 from collections.abc import Sequence
 from os import PathLike
 from typing import NamedTuple
 
 from comparison.learning.development import choose_bags
+from comparison.learning.sampling import draw
 from comparison.learning.training import Treebank
 from comparison.transition.grammar import TransitionGrammar
 from comparison.transition.model import TransitionSettings
@@ -53,9 +53,7 @@ def read_training(
         raise InputError("found no projective tree to learn from", path=paths[0])
     note = f"{len(kept)} of {len(trees)} trees; the others are not projective or not usable"
     if limit is not None and limit < len(kept):
-        order = list(range(len(kept)))
-        random.Random(settings.seed).shuffle(order)
-        kept = [kept[number] for number in sorted(order[:limit])]
+        kept = draw(kept, limit, settings.seed)
         note += f"; {limit} of them drawn"
     grammar = TransitionGrammar.from_trees(kept, settings.features, tag_kind=settings.tags)
     made: dict[int, Example | None] = {}

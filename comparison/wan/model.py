@@ -25,6 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from comparison.learning.model_folder import MODEL, ModelFormat, read_head
+from comparison.learning.sampling import draw
 from comparison.learning.tag_dictionary import TagDictionary
 from comparison.wan.count import MOST_ARGUMENTS, ROOT_SYMBOL, SIDES, Counts, Keys, Symbols, count_events
 from comparison.wan.vertex import Vertex, tree_vertices
@@ -152,13 +153,17 @@ def _look_up(table: Any, wanted: Any) -> Any:
 
 
 def train_model(
-    paths: Sequence[str | os.PathLike[str]], settings: WanSettings, *, limit: int | None = None
+    paths: Sequence[str | os.PathLike[str]], settings: WanSettings, *, limit: int | None = None, seed: int = 0
 ) -> tuple[WanModel, dict[str, Any]]:
-    """Count the trees of treebanks, crossing arcs or not; also what there is to tell of them."""
+    """Count the trees of treebanks, crossing arcs or not; also what there is to tell of them.
+
+    With a limit so many of the trees are drawn by the seed.
+    """
     found = [tree for path in paths for tree in read_conllu(path)]
-    kept = [tree for tree in found if is_usable(tree) and tree.tokens and None not in tree.heads][:limit]
+    kept = [tree for tree in found if is_usable(tree) and tree.tokens and None not in tree.heads]
     if not kept:
         raise InputError("found no tree to learn from; sentences with a head for each token are needed", path=paths[0])
+    kept = draw(kept, limit, seed)
     trees = [tree_vertices(tree, tags=settings.tags, units=settings.units) for tree in kept]
     symbols, counts = count_events(trees)
     tagger = TagDictionary.from_words((t.form, getattr(t, settings.tags)) for tree in kept for t in tree.tokens)

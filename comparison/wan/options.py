@@ -87,7 +87,8 @@ def open_system(arguments: argparse.Namespace) -> WanSystem:
 def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("treebank", nargs="+", metavar="TREEBANK", help="CoNLL-U; .xz and so on too")
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the folder of the model")
-    parser.add_argument("--limit", type=int, metavar="N", help="learn from the first N trees only")
+    parser.add_argument("--limit", type=int, metavar="N", help="learn from N trees only, drawn by the seed")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
     parser.add_argument("--tags", choices=("xpos", "upos"), default="xpos", help="which tags (default: %(default)s)")
     parser.add_argument(
         "--units", choices=("base-np", "none"), default="base-np", help="what is one vertex (default: %(default)s)"
@@ -101,6 +102,6 @@ def train_system(arguments: argparse.Namespace) -> str:
     if arguments.limit is not None and arguments.limit < 1:
         raise InputError(f"found --limit {arguments.limit}; at least 1 is allowed")
     settings = WanSettings(arguments.tags, arguments.units == "base-np")
-    model, facts = train_model(arguments.treebank, settings, limit=arguments.limit)
+    model, facts = train_model(arguments.treebank, settings, limit=arguments.limit, seed=arguments.seed)
     write_wan_model(arguments.output, model, facts)
     return f"{arguments.output}: events of {facts['trees']} of {facts['sentences']} trees, {facts['vertices']} vertices"

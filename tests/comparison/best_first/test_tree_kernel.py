@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from comparison.best_first.decoder import Decoded, Decoder, Limits, TreeBeams
+from comparison.best_first.decoder import Decoded, Decoder, Limits
 from comparison.best_first.dependency_grammar import DependencyGrammar, attachments
+from comparison.best_first.given_tree import TreeBeams
 from comparison.best_first.input import bag_input
 from comparison.best_first.output import dependency_tree
 from comparison.best_first.problem import Input, InputToken
