@@ -160,8 +160,9 @@ class _KeptCode(NullCache):
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         for store in self.stores:
-            if (found := store.load_overload(signature, target)) is not None:  # type: ignore[no-untyped-call]
-                return found
+            with suppress(OSError):  # a folder that we may not read
+                if (found := store.load_overload(signature, target)) is not None:  # type: ignore[no-untyped-call]
+                    return found
         tell_once()
         return None
 
