@@ -1,8 +1,9 @@
 """Functions that are compiled by numba, and where their machine code is kept.
 
 compiled       compile a function when it is first called, and keep the code for other processes
-room_is_kept   whether code of a module's present sources is kept
-kept_folders   the folders where code is kept: the first is written to
+kept_folders   the folders where code is kept: the first is written to, if any can be
+used_modules   the modules whose compiled code this process has used
+is_kept        whether code of a module is kept that was made of its present sources
 QUIET          the variable of the environment that keeps the one line on compiling from being said
 
 numba's own cache looks at the file of a function alone: when a function that is called from there changes in another
@@ -23,7 +24,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -33,7 +34,7 @@ from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, _CacheLocator
 from numba.core.compiler_lock import global_compiler_lock
 
-from gyro.source_digest import source_digest
+from gyro.source_digest import module_file, source_digest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +48,7 @@ _VERSIONS_KEPT = 3  # of the code of each module: what branches and other enviro
 _LONGEST_WAIT = 300.0  # seconds; a process that holds a lock so long is stopped, and we compile for ourselves
 _WAIT = 0.02
 
+_used: set[tuple[str, tuple[str, ...]]] = set()
 _told = mmap.mmap(-1, 1)  # shared with forked processes: one of all tells
 
 
@@ -78,15 +80,10 @@ def _compiled(function: Callable[..., Any], rooms: tuple[str, ...], options: dic
         digest = source_digest(inspect.getfile(function), rooms)
     except OSError:  # it was typed in, and has no file
         return dispatcher
-    kept = _KeptCode(function, digest)
+    kept = _KeptCode(function, rooms, digest)
     dispatcher._cache = kept
     dispatcher.compile = kept.alone(dispatcher.compile)
     return dispatcher
-
-
-def kept_name(module: str, digest: str) -> str:
-    """The name of the folder of a module's code."""
-    return f"{module}-{digest}"
 
 
 @cache
@@ -102,6 +99,20 @@ def kept_folders() -> tuple[list[Path], bool]:
         if place.is_absolute() and _can_write(place):
             return ([place] if place == places[0] else places[::-1]), True
     return places[:1], False
+
+
+def used_modules() -> list[tuple[str, tuple[str, ...]]]:
+    """The modules whose compiled code this process has used, and the rooms that go into the code of each."""
+    return sorted(_used)
+
+
+def is_kept(module: str, rooms: Sequence[str]) -> bool:
+    """Whether code of a module is kept that was made of its present sources, for this machine."""
+    path = module_file(module)
+    if path is None:
+        return False
+    name = f"{module}-{source_digest(path, tuple(rooms))}"
+    return any((folder / name).is_dir() for folder in kept_folders()[0])
 
 
 def _can_write(folder: Path) -> bool:
@@ -149,16 +160,17 @@ class _Store(FunctionCache):
 class _KeptCode(NullCache):
     """The code of a function in all folders where it may be kept."""
 
-    def __init__(self, function: Callable[..., Any], digest: str) -> None:
+    def __init__(self, function: Callable[..., Any], rooms: tuple[str, ...], digest: str) -> None:
         path, line = inspect.getfile(function), function.__code__.co_firstlineno
-        self.module = function.__module__
+        self.module, self.rooms = function.__module__, rooms
         folders, self.can_write = kept_folders()
-        self.folders = [folder / kept_name(self.module, digest) for folder in folders]
+        self.folders = [folder / f"{self.module}-{digest}" for folder in folders]
         self.stores = [_Store(function, _Place(folder, digest, path, line)) for folder in self.folders]
         self.lock_name = f"{function.__qualname__.replace('<', '').replace('>', '')}-{line}.lock"
         self.is_held = False
 
     def load_overload(self, signature: Any, target: Any) -> Any:
+        _used.add((self.module, self.rooms))
         for store in self.stores:
             with suppress(OSError):  # a folder that we may not read
                 if (found := store.load_overload(signature, target)) is not None:  # type: ignore[no-untyped-call]

@@ -1,6 +1,8 @@
 """What decides how a function is compiled, as one short string: the sources that it can be made of, and the machine.
 
 source_digest  of a file and all project files that it imports, directly or not; of all files of other rooms if wished
+source_files   these files
+module_file    the file of a module of the project
 PACKAGES       the packages of the project
 
 Only imports at the left margin count: no other binds a name for compiled code. A file is read once in a process.
@@ -71,13 +73,13 @@ def _source(path: str) -> _Source:
         else:
             wanted = _NAME.findall(modules)
         for module in wanted:
-            if file := _module_file(module.decode()):
+            if file := module_file(module.decode()):
                 found[file] = None
     return _Source(blake2b(text, digest_size=16).digest(), tuple(found))
 
 
 @cache
-def _module_file(module: str) -> str | None:
+def module_file(module: str) -> str | None:
     """The file of a module of the project; None for a name that is no module, or of another package."""
     first, *rest = module.split(".")
     if first not in PACKAGES:
