@@ -22,6 +22,9 @@ from typing import NamedTuple
 PACKAGES = ("gyro", "grammars", "lm", "rescoring", "comparison")
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# How code is kept does not come into it; nor do these settings.
+_KEEPING = ("gyro.compilation", "gyro.source_digest")
+_IRRELEVANT = ("NUMBA_CACHE_DIR", "NUMBA_DEBUG_CACHE", "NUMBA_NUM_THREADS")
 _IMPORT = re.compile(
     rf"^(?:from ((?:{'|'.join(PACKAGES)})\b[\w.]*) import (\([^)]*\)|[^\n]*)|import ([^\n]+))".encode(), re.MULTILINE
 )
@@ -73,7 +76,7 @@ def _source(path: str) -> _Source:
         else:
             wanted = _NAME.findall(modules)
         for module in wanted:
-            if file := module_file(module.decode()):
+            if (name := module.decode()) not in _KEEPING and (file := module_file(name)):
                 found[file] = None
     return _Source(blake2b(text, digest_size=16).digest(), tuple(found))
 
@@ -115,8 +118,8 @@ def _compiler() -> list[str]:
     import numba
     import numpy as np
 
-    # NUMBA_BOUNDSCHECK, NUMBA_OPT and others change the code; where it is kept does not.
-    settings = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("NUMBA_") and k != "NUMBA_CACHE_DIR")
+    # NUMBA_BOUNDSCHECK, NUMBA_OPT and others change the code.
+    settings = sorted(f"{k}={v}" for k, v in os.environ.items() if k.startswith("NUMBA_") and k not in _IRRELEVANT)
     versions = [str(sys.implementation.cache_tag), numba.__version__, llvmlite.__version__, np.__version__]
     machine = [llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()]
     return [*versions, *machine, *settings]
