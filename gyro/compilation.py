@@ -2,8 +2,8 @@
 
 compiled       compile a function when it is first called, and keep the code for other processes
 kept_folders   the folders where code is kept: the first is written to, if any can be
-used_modules   the modules whose compiled code this process has used
-is_kept        whether code of a module is kept that was made of its present sources
+used_modules   the modules whose compiled code this process has used; Used is one of them
+is_kept        whether the code of one is kept and not old
 QUIET          the variable of the environment that keeps the one line on compiling from being said
 
 numba's own cache looks at the file of a function alone: when a function that is called from there changes in another
@@ -24,11 +24,11 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache, _CacheLocator
@@ -48,8 +48,23 @@ _VERSIONS_KEPT = 3  # of the code of each module: what branches and other enviro
 _LONGEST_WAIT = 300.0  # seconds; a process that holds a lock so long is stopped, and we compile for ourselves
 _WAIT = 0.02
 
-_used: set[tuple[str, tuple[str, ...]]] = set()
 _told = mmap.mmap(-1, 1)  # shared with forked processes: one of all tells
+
+
+class Used(NamedTuple):
+    """A module whose compiled code is used, the rooms that go into it, and the digest of its sources."""
+
+    module: str
+    rooms: tuple[str, ...]
+    digest: str
+
+    @property
+    def folder(self) -> str:
+        """The name of the folder of the code."""
+        return f"{self.module}-{self.digest}"
+
+
+_used: set[Used] = set()
 
 
 @overload
@@ -101,18 +116,17 @@ def kept_folders() -> tuple[list[Path], bool]:
     return places[:1], False
 
 
-def used_modules() -> list[tuple[str, tuple[str, ...]]]:
-    """The modules whose compiled code this process has used, and the rooms that go into the code of each."""
+def used_modules() -> list[Used]:
+    """The modules whose compiled code this process has used."""
     return sorted(_used)
 
 
-def is_kept(module: str, rooms: Sequence[str]) -> bool:
-    """Whether code of a module is kept that was made of its present sources, for this machine."""
-    path = module_file(module)
-    if path is None:
+def is_kept(used: Used) -> bool:
+    """Whether this code is kept, and would be made of the same sources by the same compiler now."""
+    path = module_file(used.module)
+    if path is None or source_digest(path, used.rooms) != used.digest:
         return False
-    name = f"{module}-{source_digest(path, tuple(rooms))}"
-    return any((folder / name).is_dir() for folder in kept_folders()[0])
+    return any((folder / used.folder).is_dir() for folder in kept_folders()[0])
 
 
 def _can_write(folder: Path) -> bool:
@@ -162,19 +176,23 @@ class _KeptCode(NullCache):
 
     def __init__(self, function: Callable[..., Any], rooms: tuple[str, ...], digest: str) -> None:
         path, line = inspect.getfile(function), function.__code__.co_firstlineno
-        self.module, self.rooms = function.__module__, rooms
+        self.used = Used(function.__module__, rooms, digest)
         folders, self.can_write = kept_folders()
-        self.folders = [folder / f"{self.module}-{digest}" for folder in folders]
+        self.folders = [folder / self.used.folder for folder in folders]
         self.stores = [_Store(function, _Place(folder, digest, path, line)) for folder in self.folders]
         self.lock_name = f"{function.__qualname__.replace('<', '').replace('>', '')}-{line}.lock"
         self.is_held = False
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        _used.add((self.module, self.rooms))
-        for store in self.stores:
-            with suppress(OSError):  # a folder that we may not read
+        _used.add(self.used)
+        for folder, store in zip(self.folders, self.stores, strict=True):
+            try:
                 if (found := store.load_overload(signature, target)) is not None:  # type: ignore[no-untyped-call]
                     return found
+            except OSError:
+                continue  # a folder that we may not read
+            except Exception:  # damaged, as after a fault of the machine: what cannot be read is compiled anew
+                shutil.rmtree(folder, ignore_errors=True)
         tell_once()
         return None
 
@@ -216,7 +234,7 @@ class _KeptCode(NullCache):
         folder = self.folders[0]
         if not folder.is_dir():
             folder.mkdir(parents=True, exist_ok=True)
-            _remove_old(folder, self.module)
+            _remove_old(folder, self.used.module)
         return folder
 
 

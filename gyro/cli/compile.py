@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import os
 import sys
@@ -75,18 +74,18 @@ def _record(name: str) -> Path:
     folders, can_write = kept_folders()
     if not can_write:
         raise InputError("cannot write; compiled code is kept there", path=folders[0])
-    return folders[0] / f"part-{name}.json"
+    return folders[0] / f"part-{name}.{sys.implementation.cache_tag}.json"
 
 
 def _is_compiled(name: str) -> bool:
     """Whether all code is kept that the part used when it was compiled, and none of its sources has changed."""
-    from gyro.compilation import is_kept
+    from gyro.compilation import Used, is_kept
 
     path = _record(name)
     if not path.exists():
         return False
     used = read_json(path)["used"]
-    return all(is_kept(module, rooms) for module, rooms in used)
+    return all(is_kept(Used(module, tuple(rooms), digest)) for module, rooms, digest in used)
 
 
 class _Work:
@@ -168,8 +167,7 @@ def _compile_part(name: str, folder: Path) -> None:
         os.dup2(log, descriptor)
 
     def work() -> int:
-        write_json(folder / _USED.format(name), {"used": json.loads(json.dumps(perform(name, folder)))})
+        write_json(folder / _USED.format(name), {"used": perform(name, folder)})
         return 0
 
-    code = exit_code("gyro", work)
-    sys.exit(code)
+    sys.exit(exit_code("gyro", work))

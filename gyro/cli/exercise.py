@@ -13,9 +13,13 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gyro.errors import GyroError
 from gyro.files import write_text
+
+if TYPE_CHECKING:
+    from gyro.compilation import Used
 
 # form/lemma/tag/feature/head/label of each token
 _TREES = (
@@ -175,8 +179,8 @@ def prepare(folder: Path) -> None:
     write_text(folder / "text.tok", "\n".join([*text, *text, ""]))
 
 
-def perform(name: str, folder: Path) -> list[tuple[str, tuple[str, ...]]]:
-    """Do the task of a part; the modules whose code it used, and the rooms that go into each."""
+def perform(name: str, folder: Path) -> list[Used]:
+    """Do the task of a part; the modules whose compiled code it used."""
     from gyro.cli import main
     from gyro.compilation import used_modules
 

@@ -113,6 +113,15 @@ def test_what_does_not_matter_compiles_nothing(project: Project) -> None:
     assert project.run() == ("12", "")
 
 
+def test_damaged_code_is_compiled_anew(project: Project) -> None:
+    for ending in ("nbi", "nbc"):
+        project.run()
+        for path in project.kept.rglob(f"*.{ending}"):
+            path.write_bytes(path.read_bytes()[:40])
+        assert project.run() == ("12", NOTICE)
+    assert project.run() == ("12", "")
+
+
 def test_nothing_is_said_when_it_is_not_wished(project: Project) -> None:
     assert project.run(**{QUIET: "1"}) == ("12", "")
 
