@@ -29,28 +29,24 @@ $(READY): pyproject.toml requirements.lock lm/kenlm/toolchain.py lm/neural/embed
 	$(BIN)/python -m gyro neural --install
 	@touch $@
 
-# numba keeps compiled code by file and does not see when a file changed that it was compiled with: then it is made anew,
-# and also when a file has come or gone, which the list in the stamp tells.
-PACKAGES := gyro grammars lm rescoring comparison
-SOURCES := $(sort $(shell find $(PACKAGES) -name '*.py'))
-COMPILED := $(VENV)/.compiled
-ifneq ($(SOURCES),$(shell cat $(COMPILED) 2>/dev/null))
-.PHONY: $(COMPILED)
-endif
-$(COMPILED): $(READY) $(SOURCES)
-	@find $(PACKAGES) tests benchmarks \( -name '*.nbi' -o -name '*.nbc' \) -delete
-	@echo $(SOURCES) > $@
+# What is compiled already is not compiled again: then these take a second.
+.PHONY: compiled compiled-for-demo
+compiled: $(READY)
+	@$(BIN)/gyro compile --jobs $(JOBS)
 
-demo: $(COMPILED)
+compiled-for-demo: $(READY)
+	@$(BIN)/gyro compile --jobs $(JOBS) text search rescoring neural
+
+demo: compiled-for-demo
 	$(BIN)/python run_pipeline.py
 
 # On all cores: a process that has run its tests takes some of another's.
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
-test: $(COMPILED) lint
+test: compiled lint
 	$(PYTEST)
 
-fast-test: $(COMPILED) lint
+fast-test: compiled lint
 	$(PYTEST) -m "not slow"
 
 lint: $(READY)
@@ -59,10 +55,10 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-bench: $(COMPILED)
+bench: compiled
 	$(BIN)/python -m benchmarks
 
-experiments: $(COMPILED)
+experiments: compiled
 	$(BIN)/python -m experiments
 
 lock: $(READY)

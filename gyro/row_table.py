@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 Rows = NDArray[np.int64]
 
@@ -61,7 +62,7 @@ def slots_of_rows(rows: Any) -> NDArray[np.int64]:
     return slots
 
 
-@njit(cache=True)
+@compiled
 def slot_of(slots: Any, stored: Any, row: Any) -> Any:
     """The slot that holds the number of a row (an array or a tuple), or the free one where it belongs.
 
@@ -78,7 +79,7 @@ def slot_of(slots: Any, stored: Any, row: Any) -> Any:
     return slot
 
 
-@njit(cache=True)
+@compiled
 def _holds(stored: Any, number: Any, row: Any) -> Any:
     """Whether a row is stored under this number; a function of its own, for so it is compiled to much faster code."""
     for column in range(len(row)):  # noqa: SIM110 (numba has no all())
@@ -87,14 +88,14 @@ def _holds(stored: Any, number: Any, row: Any) -> Any:
     return True
 
 
-@njit(cache=True)
+@compiled
 def fill_slots(stored: Any, count: Any, slots: Any) -> None:
     """Put the first `count` rows into slots that are all -1."""
     for number in range(count):
         slots[slot_of(slots, stored, stored[number])] = number
 
 
-@njit(cache=True)
+@compiled
 def move_slots(stored: Any, slots: Any, larger: Any) -> None:
     """Put the numbers of one table of slots into another over the same rows, which is all -1."""
     for number in slots:
@@ -102,7 +103,7 @@ def move_slots(stored: Any, slots: Any, larger: Any) -> None:
             larger[slot_of(larger, stored, stored[number])] = number
 
 
-@njit(cache=True)
+@compiled
 def make_table(rows: Any, width: Any) -> Any:
     """Room for so many rows of whole numbers, and the table of slots over them, all -1."""
     size = 4
@@ -111,7 +112,7 @@ def make_table(rows: Any, width: Any) -> Any:
     return np.empty((rows, width), np.int64), np.full(size, -1, np.int64)
 
 
-@njit(cache=True)
+@compiled
 def add_row(stored: Any, slots: Any, count: Any, row: Any) -> Any:
     """The number of a row among the `count` that are stored, and how many there are then; there must be room for it."""
     slot = slot_of(slots, stored, row)
@@ -124,7 +125,7 @@ def add_row(stored: Any, slots: Any, count: Any, row: Any) -> Any:
     return number, count
 
 
-@njit(cache=True)
+@compiled
 def _number(rows: Any, stored: Any, count: Any, slots: Any) -> Any:
     numbers = np.empty(len(rows), np.int64)
     for i in range(len(rows)):

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.errors import InputError, ResourceError
 from gyro.lattice.lattice import Lattice
 from rescoring.distinct import best_strings, merge_paths, widest
@@ -131,7 +131,7 @@ class LatticeNgrams:
         return Posteriors(self.arrays.words, keys, tuple(v[mask] for v, mask in zip(values, kept, strict=True)))
 
 
-@njit(cache=True)
+@compiled
 def _arc_probabilities(source: Any, target: Any, cost: Any, final: Any, scale: float) -> Any:
     """The probability of each arc given its source; sums over what follows are logarithms, so that none overflows."""
     rest = np.full(len(final), -np.inf)
@@ -158,7 +158,7 @@ def _arc_probabilities(source: Any, target: Any, cost: Any, final: Any, scale: f
     return probability
 
 
-@njit(cache=True)
+@compiled
 def _visits(source: Any, target: Any, arc: Any, kind: Any, probability: Any, num_nodes: int, num_kinds: int) -> Any:
     """The probability that a path visits each node, and the expected count of each n-gram."""
     visited = np.zeros(num_nodes)
@@ -172,7 +172,7 @@ def _visits(source: Any, target: Any, arc: Any, kind: Any, probability: Any, num
     return visited, expected
 
 
-@njit(cache=True)
+@compiled
 def _depths(source: Any, target: Any, by_target: Any, num_states: int) -> Any:
     """The fewest and the most words before each state."""
     fewest, most = np.full(num_states, 2**30), np.zeros(num_states, np.int64)
@@ -184,7 +184,7 @@ def _depths(source: Any, target: Any, by_target: Any, num_states: int) -> Any:
     return fewest, most
 
 
-@njit(cache=True)
+@compiled
 def _may_repeat(arc: Any, kind: Any, source: Any, target: Any, depths: Any, num_kinds: int) -> Any:
     """Whether some arc of an n-gram starts as deep in the lattice as another ends."""
     fewest, most = depths
@@ -195,7 +195,7 @@ def _may_repeat(arc: Any, kind: Any, source: Any, target: Any, depths: Any, num_
     return latest >= earliest
 
 
-@njit(cache=True)
+@compiled
 def _spans(arc: Any, kind: Any, probability: Any, num_kinds: int) -> Any:
     """The first arc of each n-gram that is on a path, and the one after its last."""
     begin, end = np.full(num_kinds, len(kind)), np.zeros(num_kinds, np.int64)
@@ -206,7 +206,7 @@ def _spans(arc: Any, kind: Any, probability: Any, num_kinds: int) -> Any:
     return begin, end
 
 
-@njit(cache=True)
+@compiled
 def _first_occurrences(
     source: Any, target: Any, arc: Any, kind: Any, probability: Any, visited: Any, chosen: Any, begin: Any, end: Any
 ) -> Any:

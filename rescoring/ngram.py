@@ -15,9 +15,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.lattice import Lattice
@@ -193,7 +193,7 @@ class _Steps:
         return self._after[numbers], self._cost[numbers]
 
 
-@njit(cache=True)
+@compiled
 def _levels(source: Any, target: Any, states: Any) -> Any:
     """The number of arcs on the longest way from the start to each state."""
     level = np.zeros(states, np.int64)

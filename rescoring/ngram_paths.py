@@ -18,9 +18,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.errors import InputError, ResourceError
 from gyro.lattice.lattice import Lattice
 from gyro.row_table import slot_of
@@ -187,7 +187,7 @@ def best_path(graph: NgramGraph, gain: Floats, final_gain: Floats, rank: Indices
     return path[::-1], most
 
 
-@njit(cache=True)
+@compiled
 def _highest_rests(source: Any, target: Any, gain: Any, final_gain: Any) -> Any:
     """The highest sum of gains from each node to an end."""
     rest = final_gain.copy()
@@ -196,7 +196,7 @@ def _highest_rests(source: Any, target: Any, gain: Any, final_gain: Any) -> Any:
     return rest
 
 
-@njit(cache=True)
+@compiled
 def _distances(source: Any, target: Any, cost: Any, final: Any, by_target: Any) -> Any:
     """The cheapest ways from the start to each state, and from each state to an end."""
     ahead = np.full(len(final), np.inf)
@@ -209,7 +209,7 @@ def _distances(source: Any, target: Any, cost: Any, final: Any, by_target: Any) 
     return ahead, behind
 
 
-@njit(cache=True)
+@compiled
 def _spread(source: Any, target: Any, cost: Any, final: Any, by_target: Any) -> Any:
     ahead, behind = _distances(source, target, cost, final, by_target)
     most = 0.0
@@ -223,7 +223,7 @@ def _spread(source: Any, target: Any, cost: Any, final: Any, by_target: Any) -> 
     return most
 
 
-@njit(cache=True)
+@compiled
 def _prune(source: Any, target: Any, cost: Any, final: Any, by_target: Any, beta: float) -> Any:
     states = len(final)
     ahead, behind = _distances(source, target, cost, final, by_target)
@@ -239,7 +239,7 @@ def _prune(source: Any, target: Any, cost: Any, final: Any, by_target: Any, beta
     return kept_cost, kept_final
 
 
-@njit(cache=True)
+@compiled
 def _grown(array: Any, used: int, needed: int) -> Any:
     if needed <= len(array):
         return array
@@ -248,7 +248,7 @@ def _grown(array: Any, used: int, needed: int) -> Any:
     return more
 
 
-@njit(cache=True)
+@compiled
 def _expand(num_states: int, source: Any, word: Any, target: Any, base: int, histories: int, most: int) -> Any:
     """Nodes and arcs state by state: each arc, sorted by target, meets every node of its source."""
     room = 2 * len(source) + 2

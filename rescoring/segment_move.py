@@ -20,9 +20,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.lattice.automaton import WordAutomaton
 from rescoring.word_table import NOWHERE, TableArrays, estimate, shift
@@ -58,7 +58,7 @@ def best_swaps(guide: Guide, words: NDArray[np.int64], most: int) -> Strings:
     return np.asarray(apply_swaps(words, moves))
 
 
-@njit(cache=True)
+@compiled
 def guided_costs(guide: Any, strings: Any) -> Any:
     """The cost of each string under the guide."""
     totals = np.zeros(len(strings))
@@ -72,7 +72,7 @@ def guided_costs(guide: Any, strings: Any) -> Any:
     return totals
 
 
-@njit(cache=True)
+@compiled
 def ngram_costs(guide: Any, strings: Any) -> Any:
     """The cost of each string under the automaton."""
     totals = np.zeros(len(strings))
@@ -85,12 +85,12 @@ def ngram_costs(guide: Any, strings: Any) -> Any:
     return totals
 
 
-@njit(cache=True)
+@compiled
 def _step_cost(guide: Any, context: Any, state: Any, column: Any) -> Any:
     return estimate(guide.table, context[0], context[1], context[2], column) + guide.share * guide.cost[state, column]
 
 
-@njit(cache=True)
+@compiled
 def junction_changes(guide: Any, words: Any) -> Any:
     """[a, b, m]: the change of cost of the m words from place b on when they follow the first a words of the order.
 
@@ -127,7 +127,7 @@ def junction_changes(guide: Any, words: Any) -> Any:
     return change
 
 
-@njit(cache=True)
+@compiled
 def rank_swaps(change: Any, words: Any, most: Any, most_distant: Any) -> Any:
     """The best swaps by the sum of their changes, lowest first: rows of four places, and the sums."""
     heap, moves = np.full(max(1, most), np.inf), np.zeros((max(1, most), 4), np.int64)
@@ -138,7 +138,7 @@ def rank_swaps(change: Any, words: Any, most: Any, most_distant: Any) -> Any:
     return moves[order], heap[order]
 
 
-@njit(cache=True)
+@compiled
 def _rank_adjacent(change: Any, words: Any, heap: Any, moves: Any) -> None:
     size = len(words)
     for i in range(size):
@@ -154,7 +154,7 @@ def _rank_adjacent(change: Any, words: Any, heap: Any, moves: Any) -> None:
                     _replace_worst(heap, moves, total, i, j, j, k)
 
 
-@njit(cache=True)
+@compiled
 def _rank_distant(change: Any, words: Any, heap: Any, moves: Any, most: Any) -> None:
     """Two junctions know i and k, the other two j and l: pairs of i and k in the order of their bounds."""
     size = len(words)
@@ -183,7 +183,7 @@ def _rank_distant(change: Any, words: Any, heap: Any, moves: Any, most: Any) -> 
                     _replace_worst(heap, moves, total, i, j, k, l)
 
 
-@njit(cache=True)
+@compiled
 def _bound_junctions(change: Any) -> Any:
     """The lowest change of a junction at any depth; and [j, k]: of the two that know j, with any l after k."""
     size = change.shape[0] - 1
@@ -199,7 +199,7 @@ def _bound_junctions(change: Any) -> Any:
     return lowest, rest
 
 
-@njit(cache=True)
+@compiled
 def _bound_pairs(lowest: Any, rest: Any) -> Any:
     """All pairs of i and k that leave room for j and l, and a lower bound on the change of their swaps."""
     size = len(lowest) - 1
@@ -216,7 +216,7 @@ def _bound_pairs(lowest: Any, rest: Any) -> Any:
     return pairs, bounds
 
 
-@njit(cache=True)
+@compiled
 def _replace_worst(heap: Any, moves: Any, total: Any, i: Any, j: Any, k: Any, l: Any) -> None:  # noqa: E741
     """Put a swap in the place of the worst, which is on top of the heap."""
     place = 0
@@ -232,7 +232,7 @@ def _replace_worst(heap: Any, moves: Any, total: Any, i: Any, j: Any, k: Any, l:
     moves[place, 0], moves[place, 1], moves[place, 2], moves[place, 3] = i, j, k, l
 
 
-@njit(cache=True)
+@compiled
 def apply_swaps(words: Any, moves: Any) -> Any:
     """The order that each swap makes."""
     strings = np.empty((len(moves), len(words)), np.int64)

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.score.bleu import bleu_scores, bleu_statistics
 from rescoring.oracle import choose_rows
@@ -149,7 +149,7 @@ def line_search(data: TuningSet, weights: Floats, direction: Floats) -> float:
     return float(low[best] + 1.0) if high[best] == np.inf else float((low[best] + high[best]) / 2)
 
 
-@njit(cache=True)
+@compiled
 def _best_of(scores: Any, first: Any) -> Any:
     chosen = np.empty(len(first) - 1, np.int64)
     for sentence in range(len(first) - 1):
@@ -161,7 +161,7 @@ def _best_of(scores: Any, first: Any) -> Any:
     return chosen
 
 
-@njit(cache=True)
+@compiled
 def _envelopes(height: Any, slope: Any, statistics: Any, first: Any) -> Any:
     """The corners of all sentences' upper envelopes and the change of the statistics at each."""
     corners = np.empty(len(height))

@@ -19,9 +19,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.row_table import add_row, fill_slots, slot_of
 
 ANYTHING, NOWHERE, FIRST_WORD = 0, 1, 2
@@ -106,7 +106,7 @@ def context_of(prefix: tuple[int, ...]) -> tuple[int, int, int]:
     return first + FIRST_WORD, second + FIRST_WORD, third + FIRST_WORD
 
 
-@njit(cache=True)
+@compiled
 def estimate(table: Any, first: Any, second: Any, third: Any, column: Any) -> Any:
     """The cost of the word of a column after the context of three digits."""
     sums, counts = table.sums, table.counts
@@ -126,18 +126,18 @@ def estimate(table: Any, first: Any, second: Any, third: Any, column: Any) -> An
     return (sums[row, column] + STRENGTH[2] * cost) / (counts[row, column] + STRENGTH[2])
 
 
-@njit(cache=True)
+@compiled
 def shift(context: Any, word: Any) -> Any:
     """The context after one more word."""
     return context[1], context[2], word + FIRST_WORD
 
 
-@njit(cache=True)
+@compiled
 def _add_first(table: Any) -> Any:
     return add_row(table.stored, table.slots, 0, (ANYTHING, ANYTHING, ANYTHING))[1]
 
 
-@njit(cache=True)
+@compiled
 def _teach(table: Any, rows: Any, contexts: Any, next_cost: Any) -> Any:
     """Add the observations to the contexts of every length; returns how many contexts there are then."""
     digits = np.empty(CONTEXT, np.int64)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from gyro.compilation import QUIET
 from gyro.index.build import build_index
 from gyro.index.reader import TextIndex, open_index
 from gyro.text.corpus import Normalisation, read_sentences
 from gyro.text.embedded import write_embedded
 from lm.kenlm.estimate import estimate_model
 from lm.kenlm.model import KenlmModel, load_model
-from tests.once import compile_once, is_parallel, make_once
+from tests.once import make_once
 
 # Compiled code takes its time at the first example, and a test never asserts a time.
 settings.register_profile("gyro", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("gyro")
+
+# What programs say on standard error is tested, and must not hang on what is compiled already.
+os.environ[QUIET] = "1"
 
 NORMALISATION = Normalisation("spacy-en", True)
 SPLIT = Normalisation("none", False)  # of the world's own files, whose tokens are made
@@ -34,12 +39,6 @@ class World:
     index: TextIndex
     model: KenlmModel
     held_out: list[list[str]]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> None:
-    if is_parallel():
-        compile_once(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """What several processes of one test run share, each thing made by the first that needs it.
 
-make_once     a folder that one process fills and the others wait for
-compile_once  functions compiled by one process, found in numba's cache by the others
+make_once  a folder that one process fills and the others wait for
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,30 +26,6 @@ def make_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
             make(folder)
             done.touch()
     return folder
-
-
-def compile_once(factory: pytest.TempPathFactory) -> None:
-    """From now on, whoever needs a function that another process compiles waits for it.
-
-    Without this, two processes that start with an empty cache both compile for half a minute.
-    """
-    from numba.core.dispatcher import Dispatcher
-
-    base, compile_now = common_folder(factory), Dispatcher.compile
-    held: set[str] = set()
-
-    def compile_alone(self: Any, signature: Any) -> Any:
-        name = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
-        if name in held:  # the function calls itself
-            return compile_now(self, signature)
-        held.add(name)
-        try:
-            with _locked(base / f".{name}.lock"):
-                return compile_now(self, signature)
-        finally:
-            held.remove(name)
-
-    Dispatcher.compile = compile_alone
 
 
 def is_parallel() -> bool:

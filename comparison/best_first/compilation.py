@@ -19,6 +19,8 @@ from numba import njit, types
 from numba.core.typing.templates import infer_global
 from numba.extending import models, register_model
 
+from gyro.compilation import compiled
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # The functions make no arrays, so they need not count who refers to one: counting took most of the search's time.
@@ -57,4 +59,5 @@ def _register(function: Function, options: Any) -> Function:
 
 def outer(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls too."""
-    return njit(cache=True, **_LEAN)(function)
+    # What a grammar overloads goes in although nobody imports it.
+    return compiled(rooms=("comparison.best_first",), **_LEAN)(function)

@@ -30,11 +30,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from comparison.best_first.compilation import inline
 from comparison.learning.hashing import SEED, Hashes, mix
+from gyro.compilation import compiled
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -133,7 +133,7 @@ def signature(grammar: Any, problem: Problem, edges: Edges, edge: int) -> int:
     raise TypeError("only compiled code calls this")
 
 
-@njit(cache=True)
+@compiled
 def structure_of(left: Any, right: Any, rule: Any) -> Any:
     """The structure of an edge from its parts', 0 for those that are not there."""
     return mix(mix(mix(SEED, np.uint64(left)), np.uint64(right)), np.uint64(rule) + np.uint64(1))
@@ -174,7 +174,7 @@ def is_complete(problem: Problem, edges: Edges, left: int, right: int, rule: int
     return True
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def ends(problem: Problem, edges: Edges, left: int, right: int, rule: int) -> Any:
     """The records that have the first and the last words of an edge of these parts."""
     a = edges.columns[left] if left >= 0 else problem.leaf_columns[rule]

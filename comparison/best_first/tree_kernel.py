@@ -17,13 +17,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from comparison.best_first.edge import Integers, Numbers, binary_rules, fits
 from comparison.best_first.given_tree import GivenTree
 from comparison.best_first.kernel import make_edge
 from comparison.best_first.score import score_edge
 from comparison.best_first.state import EXPANDED, SCORED, State
+from gyro.compilation import compiled
 
 
 class Beam(NamedTuple):
@@ -37,7 +37,7 @@ class Beam(NamedTuple):
     rest: Numbers  # the scores of the dependents that they lack
 
 
-@njit(cache=True)
+@compiled
 def empty_beam(size: int) -> Beam:
     """A beam with room for so many edges."""
     return Beam(
@@ -50,7 +50,7 @@ def empty_beam(size: int) -> Beam:
     )
 
 
-@njit(cache=True)
+@compiled
 def _offer(beam: Beam, count: int, size: int, score: float, left: int, right: int, rule: int, rest: float) -> int:
     """Put an edge into a beam of `count` if it is among the best `size`; return how many there are now."""
     value = score + rest
@@ -74,7 +74,7 @@ def most_edges(tree: GivenTree, size: int) -> int:
     return size * (tree.copies.size + int(tree.copies.sum()))
 
 
-@njit(cache=True)
+@compiled
 def build_trees(grammar: Any, s: State, tree: GivenTree, size: int, best: int, limit: int) -> Any:
     """The subtrees of each slot that were found, best first: edges, slot × `size`, and how many there are.
 
@@ -107,7 +107,7 @@ def build_trees(grammar: Any, s: State, tree: GivenTree, size: int, best: int, l
     return subtrees, found
 
 
-@njit(cache=True)
+@compiled
 def offer_leaves(grammar: Any, s: State, tree: GivenTree, slot: int, rest: float, beam: Beam, width: int) -> int:
     """Fill the beam with the leaves of a slot; return how many there are."""
     count = 0
@@ -118,7 +118,7 @@ def offer_leaves(grammar: Any, s: State, tree: GivenTree, slot: int, rest: float
     return count
 
 
-@njit(cache=True)
+@compiled
 def attach_one(
     grammar: Any, s: State, tree: GivenTree, slot: int, members: Any, rests: Any, subtrees: Any, found: Any,
     most: int, beam: Beam, width: int,
@@ -145,7 +145,7 @@ def attach_one(
     return count
 
 
-@njit(cache=True)
+@compiled
 def _offer_rules(grammar: Any, s: State, left: int, right: int, rest: float, beam: Beam, count: int, width: int) -> int:
     """Score what the rules make of two edges, and put it into the beam."""
     rules = s.scratch.rules
@@ -156,7 +156,7 @@ def _offer_rules(grammar: Any, s: State, left: int, right: int, rest: float, bea
     return count
 
 
-@njit(cache=True)
+@compiled
 def _may_follow(tree: GivenTree, slot: int, lacks: Any, item: int) -> bool:
     """Whether the order of words lets a dependent be the next right one, and what is lacking go somewhere then.
 
@@ -177,7 +177,7 @@ def _may_follow(tree: GivenTree, slot: int, lacks: Any, item: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@compiled
 def _may_lead(tree: GivenTree, slot: int, lacks: Any, item: int) -> bool:
     """The same for the next left one: it and all that is lacking, which goes before it, come after nothing there."""
     if tree.precedes.size == 0:

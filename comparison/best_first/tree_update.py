@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from comparison.best_first.compilation import inner
 from comparison.best_first.edge import LEFT, NOTHING, RIGHT, RULE, Edges, Integers, Numbers, binary_rules, fits
@@ -24,9 +23,10 @@ from comparison.best_first.score import rate, score_edge
 from comparison.best_first.state import EXPANDED, SCORED, UPDATES, State
 from comparison.best_first.tree_kernel import attach_one, empty_beam, offer_leaves
 from comparison.best_first.update import Learning, add_vector, update
+from gyro.compilation import compiled
 
 
-@njit(cache=True)
+@compiled
 def learn_tree(grammar: Any, s: State, learning: Learning, tree: GivenTree, size: int, best: int, limit: int) -> bool:
     """Order a tree with beams of `size` and the `best` subtrees of each dependent; return whether nothing was mended.
 
@@ -79,7 +79,7 @@ def _right_leaves(s: State, tree: GivenTree, slot: int, parts: Integers) -> int:
     return n
 
 
-@njit(cache=True)
+@compiled
 def _next_right(
     grammar: Any, s: State, tree: GivenTree, slot: int, members: Integers, subtrees: Any, found: Integers, parts: Any
 ) -> int:
@@ -105,7 +105,7 @@ def _next_right(
     return n
 
 
-@njit(cache=True)
+@compiled
 def _keep_right(
     grammar: Any, s: State, learning: Learning, tree: GivenTree, slot: int, members: Integers, rests: Numbers,
     count: int, parts: Any, subtrees: Any, found: Integers,
@@ -147,7 +147,7 @@ def _has(edges: Edges, members: Integers, structure: Any) -> bool:
     return found
 
 
-@njit(cache=True)
+@compiled
 def _prefer_right(
     grammar: Any, s: State, learning: Learning, tree: GivenTree, slot: int, members: Integers, subtrees: Any,
     found: Integers,
@@ -206,7 +206,7 @@ def _rest(s: State, tree: GivenTree, slot: int, edge: int, subtrees: Any) -> flo
     return total
 
 
-@njit(cache=True)
+@compiled
 def _renew_dependents(grammar: Any, s: State, tree: GivenTree, slot: int, subtrees: Any, found: Integers) -> None:
     """Give the subtrees of a slot's dependents the scores of the present weights, and put the best first."""
     for i in range(tree.first[slot], tree.first[slot + 1]):

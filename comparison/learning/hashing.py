@@ -13,8 +13,9 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 Hashes = NDArray[np.uint64]
 
@@ -29,14 +30,14 @@ def text_hash(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
-@njit(cache=True)
+@compiled
 def mix(state: Any, value: Any) -> Any:
     """One step of a hash: both are unsigned numbers of 64 bits."""
     state = (state ^ value) * _GOLDEN
     return state ^ (state >> _HALF)
 
 
-@njit(cache=True)
+@compiled
 def start(template: Any) -> Any:
     """The hash of a feature without values yet."""
     return mix(SEED, np.uint64(template))

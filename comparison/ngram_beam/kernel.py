@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.row_table import slot_of
 
 ROOM = 1024  # of a row's candidates at first
@@ -60,7 +60,7 @@ class _Candidates(NamedTuple):
     rank: NDArray[np.float64]
 
 
-@njit(cache=True)
+@compiled
 def run_beam(machine: Any, types: Any, size: Any, total_future: Any, settings: Any) -> Any:
     """Order all units, of `size` words: the strings of the last row, best first, and what they cost."""
     lanes = len(types.full)
@@ -84,7 +84,7 @@ def run_beam(machine: Any, types: Any, size: Any, total_future: Any, settings: A
     return _strings(types, nodes, first[size], first[size + 1], size)
 
 
-@njit(cache=True)
+@compiled
 def _candidates_of_row(
     machine: Any, types: Any, nodes: Any, first: Any, row: Any, candidates: Any, settings: Any
 ) -> Any:  # fmt: skip
@@ -129,7 +129,7 @@ def _candidates_of_row(
     return candidates, found
 
 
-@njit(cache=True)
+@compiled
 def _thin(candidates: Any, found: Any, beam: Any) -> Any:
     """Keep the best, in the order that they have; returns how many, and the rank that no later one may have."""
     limit = np.partition(candidates.rank[:found], beam - 1)[beam - 1]
@@ -150,7 +150,7 @@ def _thin(candidates: Any, found: Any, beam: Any) -> Any:
     return kept, limit
 
 
-@njit(cache=True)
+@compiled
 def _add_row(
     types: Any, nodes: Any, begin: Any, candidates: Any, order: Any, wanted: Any, recombine: Any
 ) -> Any:  # fmt: skip
@@ -183,7 +183,7 @@ def _add_row(
     return end
 
 
-@njit(cache=True)
+@compiled
 def _strings(types: Any, nodes: Any, begin: Any, end: Any, size: Any) -> Any:
     """The words of these nodes, and their costs."""
     words = np.empty((end - begin, size), np.int64)
@@ -198,7 +198,7 @@ def _strings(types: Any, nodes: Any, begin: Any, end: Any, size: Any) -> Any:
     return words, nodes.score[begin:end].copy()
 
 
-@njit(cache=True)
+@compiled
 def _new_nodes(room: Any, columns: Any) -> Any:
     return _Nodes(
         np.empty(room, np.int64),
@@ -209,7 +209,7 @@ def _new_nodes(room: Any, columns: Any) -> Any:
     )
 
 
-@njit(cache=True)
+@compiled
 def _grown_nodes(old: Any, count: Any, room: Any) -> Any:
     """A copy with more room; in loops, because slices take numba seconds to compile."""
     new = _new_nodes(room, old.key.shape[1])
@@ -223,7 +223,7 @@ def _grown_nodes(old: Any, count: Any, room: Any) -> Any:
     return new
 
 
-@njit(cache=True)
+@compiled
 def _new_candidates(room: Any) -> Any:
     return _Candidates(
         np.empty(room, np.int64),
@@ -234,7 +234,7 @@ def _new_candidates(room: Any) -> Any:
     )
 
 
-@njit(cache=True)
+@compiled
 def _grown_candidates(old: Any) -> Any:
     new = _new_candidates(2 * len(old.parent))
     for i in range(len(old.parent)):

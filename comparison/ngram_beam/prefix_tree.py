@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.lattice import Lattice
 
@@ -39,7 +39,7 @@ def strings_to_lattice(strings: NDArray[np.int64], automaton: WordAutomaton) -> 
     return Lattice.from_arrays(automaton.words, start, source, word, target, cost, leaves, end_costs)
 
 
-@njit(cache=True)
+@compiled
 def _tree(strings: Any, start: Any, next_state: Any, cost: Any, end_cost: Any) -> Any:
     """The arcs of the tree of sorted strings, its leaves, and what the end costs there."""
     count, length = strings.shape

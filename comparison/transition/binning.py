@@ -12,8 +12,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 WIDTH = 0.625
 LOWEST = -12.5  # log10; Table 6 of the paper prints e to that power, its section 7.1 ten
@@ -33,7 +34,7 @@ def cost_bins(cost: NDArray[np.float64]) -> NDArray[np.int8]:
     return np.where(powers >= -LOWEST, LOW, np.minimum(powers / WIDTH, LOW)).astype(np.int8)
 
 
-@njit(cache=True)
+@compiled
 def bin_value(kind: int, number: int) -> Any:
     """The value that one of the four features has for a bin."""
     if number == LOW:

@@ -16,8 +16,6 @@ as it was before. Else the node under it must go below it, now and for good; and
 
 from __future__ import annotations
 
-from numba import njit
-
 from comparison.transition.state import (
     ANY_HEAD,
     DEPTH,
@@ -28,9 +26,10 @@ from comparison.transition.state import (
     Room,
     States,
 )
+from gyro.compilation import compiled
 
 
-@njit(cache=True)
+@compiled
 def _arc_allowed(problem: Problem, states: States, head: int, dependent: int) -> bool:
     slot = problem.reading_slot[states.columns[dependent, HEAD]]
     given = problem.given_head[slot]
@@ -39,19 +38,19 @@ def _arc_allowed(problem: Problem, states: States, head: int, dependent: int) ->
     return bool(states.columns[dependent, GIVEN] == problem.given_dependents[slot])
 
 
-@njit(cache=True)
+@compiled
 def left_arc_allowed(problem: Problem, states: States, state: int) -> bool:
     """Whether the second node may go below the top."""
     return _arc_allowed(problem, states, state, states.columns[state, TAIL])
 
 
-@njit(cache=True)
+@compiled
 def right_arc_allowed(problem: Problem, states: States, state: int) -> bool:
     """Whether the top may go below the second node."""
     return _arc_allowed(problem, states, states.columns[state, TAIL], state)
 
 
-@njit(cache=True)
+@compiled
 def read_stack(problem: Problem, states: States, state: int, room: Room) -> None:
     """The stack, and whose given heads and further ancestors are still to be shifted."""
     depth = states.columns[state, DEPTH]
@@ -78,7 +77,7 @@ def read_stack(problem: Problem, states: States, state: int, room: Room) -> None
             head = problem.given_head[head]
 
 
-@njit(cache=True)
+@compiled
 def shift_allowed(problem: Problem, room: Room, depth: int, slot: int) -> bool:
     """Whether the slot may be shifted onto the stack that was read."""
     root, below = slot, depth  # of the tree on top, and how many nodes are below it

@@ -187,7 +187,7 @@ def _hashes(values: Iterable[int]) -> NDArray[np.uint64]:
 
 def _mixed(first: NDArray[np.uint64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """`mix` for arrays."""
-    return np.asarray(mix.py_func(first, values))
+    return np.asarray(mix.py_func(first, values))  # type: ignore[attr-defined]
 
 
 def _language_model(model: LanguageModel | None, words: Sequence[str], weight: float) -> dict[str, Any]:

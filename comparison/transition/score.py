@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from comparison.learning.hashing import mix, start
 from comparison.transition.binning import BINS, bin_value
@@ -77,12 +76,13 @@ from comparison.transition.template import (
     Packed,
     W,
 )
+from gyro.compilation import compiled
 
 _LEFT_ARC_HASH, _RIGHT_ARC_HASH = np.uint64(start(LEFT_ARC_NUMBER)), np.uint64(start(RIGHT_ARC_NUMBER))
 _ONE = np.uint64(1)
 
 
-@njit(cache=True)
+@compiled
 def distance(here: int, there: int) -> Any:
     """How far two places are apart, as a class; 0 when one is not there."""
     if here < 0 or there < 0:
@@ -97,7 +97,7 @@ def distance(here: int, there: int) -> Any:
     return np.uint64(8) if far <= 40 else np.uint64(9)
 
 
-@njit(cache=True)
+@compiled
 def _fill_node(problem: Problem, row: Any, values: Any, at: int) -> None:
     words, tags = problem.reading_word, problem.reading_tag
     values[at + W], values[at + P] = words[row[HEAD]], tags[row[HEAD]]
@@ -111,7 +111,7 @@ def _fill_node(problem: Problem, row: Any, values: Any, at: int) -> None:
     values[at + L_TAGS], values[at + R_TAGS] = ~np.uint64(row[LEFT_TAGS]), ~np.uint64(row[RIGHT_TAGS])
 
 
-@njit(cache=True)
+@compiled
 def fill_values(problem: Problem, states: States, state: int, values: Any) -> None:
     """The values of a state's templates."""
     row = states.columns[state]
@@ -127,7 +127,7 @@ def fill_values(problem: Problem, states: States, state: int, values: Any) -> No
     values[P0], values[P1], values[P2] = problem.tags[row[TAG_0]], problem.tags[row[TAG_1]], problem.tags[row[TAG_2]]
 
 
-@njit(cache=True)
+@compiled
 def feature(table: Packed, template: int, values: Any) -> Any:
     """The hash of a template with its values, 0 when one is absent."""
     found = table.starts[template]
@@ -139,7 +139,7 @@ def feature(table: Packed, template: int, values: Any) -> Any:
     return found
 
 
-@njit(cache=True)
+@compiled
 def action_hash(problem: Problem, action: int) -> Any:
     """What stands for an action in features."""
     if action == LEFT_ARC:
@@ -149,14 +149,14 @@ def action_hash(problem: Problem, action: int) -> Any:
     return problem.reading_action[action - FIRST_SHIFT]
 
 
-@njit(cache=True)
+@compiled
 def clear_rows(rows: Rows) -> None:
     """Forget what was looked up."""
     rows.keys[:] = 0
     rows.counters[0] = 0
 
 
-@njit(cache=True)
+@compiled
 def _add_feature(problem: Problem, weights: Any, found: Any, out: Any, by_class: Any) -> None:
     """Add the weights of a feature with each of the actions."""
     mask = np.uint64(weights.size - 1)
@@ -172,7 +172,7 @@ def _add_feature(problem: Problem, weights: Any, found: Any, out: Any, by_class:
             out[FIRST_SHIFT + reading] += by_class[problem.reading_class[reading]]
 
 
-@njit(cache=True)
+@compiled
 def _row_of(problem: Problem, table: Packed, weights: Any, rows: Rows, room: Room, group: int) -> int:
     """The row with the scores of a group's templates for the values of now."""
     values = room.values
@@ -202,7 +202,7 @@ def _row_of(problem: Problem, table: Packed, weights: Any, rows: Rows, room: Roo
     return number
 
 
-@njit(cache=True)
+@compiled
 def add_scores(
     problem: Problem, table: Packed, weights: Any, states: States, state: int, rows: Rows, room: Room
 ) -> None:
@@ -225,7 +225,7 @@ def add_scores(
                 total[FIRST_SHIFT + reading] += unit_gain(problem, states.columns[state, LM_STATE], reading)
 
 
-@njit(cache=True)
+@compiled
 def unit_gain(problem: Problem, lm_state: int, reading: int) -> float:
     """What the log-probabilities of all words of a unit add in a state of the language model."""
     gain = 0.0
@@ -236,13 +236,13 @@ def unit_gain(problem: Problem, lm_state: int, reading: int) -> float:
     return gain
 
 
-@njit(cache=True)
+@compiled
 def bin_feature(kind: int, number: int) -> Any:
     """The hash of one of the four features of a bin, before its action."""
     return mix(start(BIN_TEMPLATES[kind]), bin_value(kind, number))
 
 
-@njit(cache=True)
+@compiled
 def fill_bins(problem: Problem, weights: Any, room: Room) -> None:
     """The score of each reading for each bin that the probability of its first word may be in."""
     mask = np.uint64(weights.size - 1)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from comparison.transition.legal import left_arc_allowed, read_stack, right_arc_allowed, shift_allowed
 from comparison.transition.score import add_scores, clear_rows, fill_bins
@@ -53,6 +52,7 @@ from comparison.transition.state import (
     States,
 )
 from comparison.transition.template import Packed
+from gyro.compilation import compiled
 
 
 class Searched(NamedTuple):
@@ -66,7 +66,7 @@ class Searched(NamedTuple):
     scored: int
 
 
-@njit(cache=True)
+@compiled
 def search(
     problem: Problem, table: Packed, weights: Any, states: States, rows: Rows, room: Room, beam: int, right: Any
 ) -> Searched:
@@ -100,7 +100,7 @@ def search(
     return Searched(steps, first, count, right_state, False, scored)
 
 
-@njit(cache=True)
+@compiled
 def _start(problem: Problem, states: States) -> None:
     """State 0: nothing on the stack, nothing shifted."""
     row = states.columns[0]
@@ -116,7 +116,7 @@ def _start(problem: Problem, states: States) -> None:
     states.score[0] = 0.0
 
 
-@njit(cache=True)
+@compiled
 def _propose(problem: Problem, states: States, state: int, room: Room, beam: int) -> None:
     """Put what may follow a state into the heap of the best."""
     row = states.columns[state]
@@ -143,14 +143,14 @@ def _propose(problem: Problem, states: States, state: int, room: Room, beam: int
                 _hold(room, beam, score, state, FIRST_SHIFT + reading)
 
 
-@njit(cache=True)
+@compiled
 def _before(room: Room, a: int, b: int) -> bool:
     """Whether place a of the heap is worse than place b."""
     x, y = room.heap_score[a], room.heap_score[b]
     return bool(x < y or (x == y and room.heap_order[a] > room.heap_order[b]))
 
 
-@njit(cache=True)
+@compiled
 def _swap(room: Room, a: int, b: int) -> None:
     score, order, parent, action = room.heap_score[a], room.heap_order[a], room.heap_parent[a], room.heap_action[a]
     room.heap_score[a], room.heap_order[a] = room.heap_score[b], room.heap_order[b]
@@ -158,13 +158,13 @@ def _swap(room: Room, a: int, b: int) -> None:
     room.heap_score[b], room.heap_order[b], room.heap_parent[b], room.heap_action[b] = score, order, parent, action
 
 
-@njit(cache=True)
+@compiled
 def _is_good(room: Room, beam: int, score: float) -> bool:
     """Whether a candidate comes among the best: what came later gives way where scores are equal."""
     return bool(room.heap_counts[0] < beam or score > room.heap_score[0])
 
 
-@njit(cache=True)
+@compiled
 def _hold(room: Room, beam: int, score: float, parent: int, action: Any) -> None:
     """Keep a candidate if it is among the best; the worst is on top of the heap."""
     room.heap_counts[1] += 1
@@ -183,7 +183,7 @@ def _hold(room: Room, beam: int, score: float, parent: int, action: Any) -> None
         at = (at - 1) // 2
 
 
-@njit(cache=True)
+@compiled
 def _sink(room: Room, at: int, size: int) -> None:
     while True:
         worst = at
@@ -196,7 +196,7 @@ def _sink(room: Room, at: int, size: int) -> None:
         at = worst
 
 
-@njit(cache=True)
+@compiled
 def _sort(room: Room, held: int) -> None:
     """Turn the heap into a list, the best first."""
     worst = 0
@@ -205,7 +205,7 @@ def _sort(room: Room, held: int) -> None:
         _sink(room, worst, size)
 
 
-@njit(cache=True)
+@compiled
 def _apply(problem: Problem, states: States, parent: int, action: int, state: int) -> None:
     """Make the state that an action leads to."""
     old, new = states.columns[parent], states.columns[state]
@@ -232,7 +232,7 @@ def _apply(problem: Problem, states: States, parent: int, action: int, state: in
     new[PARENT], new[ACTION] = parent, action
 
 
-@njit(cache=True)
+@compiled
 def _shift(problem: Problem, new: Any, reading: int, old: Any) -> None:
     """A new top; its words go to the output one by one."""
     absent = problem.reading_slot.size + 1
@@ -250,7 +250,7 @@ def _shift(problem: Problem, new: Any, reading: int, old: Any) -> None:
             new[LM_STATE] = problem.lm_next[new[LM_STATE], problem.unit_words[i] - 1]
 
 
-@njit(cache=True)
+@compiled
 def _add_left(problem: Problem, head: Any, dependent: Any) -> None:
     head[LEFT_NEXT], head[LEFTMOST] = head[LEFTMOST], dependent[HEAD]
     head[LEFT_PLACE] = dependent[PLACE]
@@ -259,7 +259,7 @@ def _add_left(problem: Problem, head: Any, dependent: Any) -> None:
     head[GIVEN] += _is_given(problem, head, dependent)
 
 
-@njit(cache=True)
+@compiled
 def _add_right(problem: Problem, head: Any, dependent: Any) -> None:
     head[RIGHT_NEXT], head[RIGHTMOST] = head[RIGHTMOST], dependent[HEAD]
     head[RIGHT_PLACE] = dependent[PLACE]
@@ -268,7 +268,7 @@ def _add_right(problem: Problem, head: Any, dependent: Any) -> None:
     head[GIVEN] += _is_given(problem, head, dependent)
 
 
-@njit(cache=True)
+@compiled
 def _is_given(problem: Problem, head: Any, dependent: Any) -> int:
     given = problem.given_head[problem.reading_slot[dependent[HEAD]]]
     return 1 if given == problem.reading_slot[head[HEAD]] else 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from comparison.learning.hashing import mix
 from comparison.transition.score import action_hash, bin_feature, feature, fill_values
@@ -25,6 +24,7 @@ from comparison.transition.state import (
     States,
 )
 from comparison.transition.template import BIN_TEMPLATES, Packed
+from gyro.compilation import compiled
 
 
 class Change(NamedTuple):
@@ -46,7 +46,7 @@ class Learnt(NamedTuple):
     changed: int
 
 
-@njit(cache=True)
+@compiled
 def learn(
     problem: Problem,
     table: Packed,
@@ -82,7 +82,7 @@ def learn(
     return Learnt(False, found.scored, made, changed)
 
 
-@njit(cache=True)
+@compiled
 def _change_path(change: Change, states: States, room: Room, state: int, steps: int, parted: int, by: float) -> int:
     """Change the weights of the actions that led to a state after so many steps, from a step on."""
     changed = 0
@@ -92,7 +92,7 @@ def _change_path(change: Change, states: States, room: Room, state: int, steps: 
     return changed
 
 
-@njit(cache=True)
+@compiled
 def _change_step(change: Change, states: States, room: Room, state: int, action: int, by: float) -> int:
     """Change the weights of all features of an action in a state; returns how many they are."""
     problem, table = change.problem, change.table
@@ -120,7 +120,7 @@ def _change_step(change: Change, states: States, room: Room, state: int, action:
     return changed
 
 
-@njit(cache=True)
+@compiled
 def _change_weight(change: Change, found: Any, by: float) -> None:
     place = found & np.uint64(change.weights.size - 1)
     change.weights[place] += np.float32(by)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from comparison.wan.count import AFTER
+from gyro.compilation import compiled
 
 
 class Tree(NamedTuple):
@@ -42,7 +42,7 @@ def best_tree(arcs: NDArray[np.float64], *, single_root: bool = False) -> Tree:
     return Tree(heads, chosen, float(cost[heads[1:], modifiers].sum()))
 
 
-@njit(cache=True)
+@compiled
 def find_arborescence(weights: Any) -> Any:
     """The head of each node in the cheapest tree that hangs on node 0; of equal costs the lowest number is taken.
 
@@ -94,14 +94,14 @@ def find_arborescence(weights: Any) -> Any:
     return _open_circles(parent, enter_from, enter_to, size, nodes)
 
 
-@njit(cache=True)
+@compiled
 def _outermost(parent: Any, node: Any) -> Any:
     while parent[node] >= 0:
         node = parent[node]
     return node
 
 
-@njit(cache=True)
+@compiled
 def _cheapest_into(cost: Any, parent: Any, node: Any, nodes: Any) -> Any:
     best = -1
     for other in range(nodes):
@@ -110,7 +110,7 @@ def _cheapest_into(cost: Any, parent: Any, node: Any, nodes: Any) -> Any:
     return best
 
 
-@njit(cache=True)
+@compiled
 def _contract(cost: Any, from_node: Any, to_node: Any, parent: Any, entered: Any, circle: Any, new: Any) -> None:
     """Make the circle one node."""
     for node in circle:
@@ -130,7 +130,7 @@ def _contract(cost: Any, from_node: Any, to_node: Any, parent: Any, entered: Any
         from_node[new, other], to_node[new, other] = from_node[out, other], to_node[out, other]
 
 
-@njit(cache=True)
+@compiled
 def _open_circles(parent: Any, enter_from: Any, enter_to: Any, size: Any, nodes: Any) -> Any:
     """From the last circle to the first: the arc into a circle takes the place of the circle's arc into that node."""
     heads = np.zeros(size, np.int64)

@@ -15,13 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 
 from comparison.wan.arborescence import Tree
 from comparison.wan.count import AFTER
 from comparison.wan.model import FLOOR, BagCosts, Costs, WanModel
+from gyro.compilation import compiled
 
 Integers = NDArray[np.int64]
 
@@ -95,7 +95,7 @@ def assign_tree(costs: BagCosts, positions: Sequence[Positions], *, may_stay_emp
     return Tree(heads, sides, total + _attach_rest(costs.arcs, heads, sides, left))
 
 
-@njit(cache=True)
+@compiled
 def _round_costs(arcs: Any, arguments: Any, owner: Any, side: Any, filled: Any, left: Any) -> Any:
     """The cost of each word in each position (equation 5), and that of one more argument alone."""
     cost = np.empty((owner.shape[0], left.shape[0]))
@@ -126,7 +126,7 @@ def best_assignment(cost: Costs) -> tuple[Integers, Integers]:
     return rows.astype(np.int64), columns.astype(np.int64)
 
 
-@njit(cache=True)
+@compiled
 def _after_round(owner: Any, side: Any, filled: Any, rows: Any, words: Any, room: Any) -> Any:
     """The positions that are open when these rows were filled and these words have come into the tree."""
     filled[rows] += 1

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from comparison.wan.arborescence import Tree
 from comparison.wan.count import AFTER, BEFORE
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from lm.model import LanguageModel
 
@@ -66,7 +66,7 @@ def linearise(
     return Linear(tuple(order.tolist()), float(cost))
 
 
-@njit(cache=True)
+@compiled
 def _linearise(heads: Any, sides: Any, text: Any, has_start: Any, outward: Any) -> Any:
     """The vertices below the root from left to right; the children of a vertex are ordered before it is a child."""
     size = heads.shape[0]
@@ -93,7 +93,7 @@ def _linearise(heads: Any, sides: Any, text: Any, has_start: Any, outward: Any) 
     return strings[0, : lengths[0]], total
 
 
-@njit(cache=True)
+@compiled
 def _children_on(heads: Any, sides: Any, vertex: Any, side: Any, children: Any) -> Any:
     count = 0
     for child in range(1, heads.shape[0]):
@@ -103,7 +103,7 @@ def _children_on(heads: Any, sides: Any, vertex: Any, side: Any, children: Any) 
     return count
 
 
-@njit(cache=True)
+@compiled
 def _append(children: Any, own: Any, length: Any, starts: Any, strings: Any, lengths: Any, text: Any) -> Any:
     """Put the children behind what is there, each time the one with the likeliest joint."""
     total = 0.0
@@ -122,7 +122,7 @@ def _append(children: Any, own: Any, length: Any, starts: Any, strings: Any, len
     return length, total
 
 
-@njit(cache=True)
+@compiled
 def _prepend(children: Any, own: Any, length: Any, strings: Any, lengths: Any, text: Any) -> Any:
     """The same before what is there."""
     total = 0.0
@@ -142,13 +142,13 @@ def _prepend(children: Any, own: Any, length: Any, strings: Any, lengths: Any, t
     return length, total
 
 
-@njit(cache=True)
+@compiled
 def _remove(children: Any, place: Any, count: Any) -> None:
     for later in range(place, count - 1):
         children[later] = children[later + 1]
 
 
-@njit(cache=True)
+@compiled
 def _children_first(heads: Any) -> Any:
     """All vertices, each after those that hang on it."""
     size = heads.shape[0]
@@ -173,7 +173,7 @@ def _children_first(heads: Any) -> Any:
     return order[:done]
 
 
-@njit(cache=True)
+@compiled
 def _joint(left: Any, right: Any, starts: Any, text: Any) -> Any:
     """Equation 3 for the last words on the left and the first on the right.
 
@@ -204,7 +204,7 @@ def _joint(left: Any, right: Any, starts: Any, text: Any) -> Any:
     return _window_cost(words[begin:end], from_start, from_nothing, order)
 
 
-@njit(cache=True)
+@compiled
 def _window_cost(words: Any, from_start: Any, from_nothing: Any, order: Any) -> Any:
     """The cost of each word that has k words before it, given these; k is one less than the order, or all but one."""
     context = min(order - 1, words.shape[0] - 1)

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from comparison.learning.model_folder import MODEL, ModelFormat, read_head
@@ -31,6 +30,7 @@ from comparison.wan.count import MOST_ARGUMENTS, ROOT_SYMBOL, SIDES, Counts, Key
 from comparison.wan.vertex import Vertex, tree_vertices
 from grammars.conllu import is_usable, read_conllu
 from gyro.array_file import read_arrays
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.files import read_json, write_atomically, write_json
 from gyro.version import __version__
@@ -102,7 +102,7 @@ class WanModel:
         return table
 
 
-@njit(cache=True)
+@compiled
 def _arc_costs(words: Any, tags: Any, size: Any, pairs: Any, arcs: Any) -> Any:
     """Equations 1 and 2 for numbers of words and tags, with the back-off of Collins (1996)."""
     count = words.shape[0]
@@ -127,18 +127,18 @@ def _arc_costs(words: Any, tags: Any, size: Any, pairs: Any, arcs: Any) -> Any:
     return cost
 
 
-@njit(cache=True)
+@compiled
 def _pairs_seen(above: Any, below: Any, size: Any, pairs: Any) -> Any:
     low, high = min(above, below), max(above, below)
     return np.int64(0) if low < 0 else _look_up(pairs, low * size + high)
 
 
-@njit(cache=True)
+@compiled
 def _arcs_seen(above: Any, below: Any, side: Any, size: Any, arcs: Any) -> Any:
     return np.int64(0) if above < 0 or below < 0 else _look_up(arcs, (above * size + below) * 2 + side)
 
 
-@njit(cache=True)
+@compiled
 def _look_up(table: Any, wanted: Any) -> Any:
     """The count of a key in sorted keys, 0 where it is not there."""
     keys, counts = table

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from comparison.learning.hashing import mix, text_hash
+from gyro.compilation import compiled
 from lm.model import LanguageModel
 
 BEAM = 100
@@ -66,7 +66,7 @@ class _Rows(NamedTuple):
     filled: Any
 
 
-@njit(cache=True)
+@compiled
 def _search(ends: Any, flat: Any, counts: Any, marks: Any, tables: Any, beam: Any, with_end: Any) -> Any:
     """The rows of the beam, one after the other; the last one is read off."""
     kinds = counts.shape[0]
@@ -103,7 +103,7 @@ def _search(ends: Any, flat: Any, counts: Any, marks: Any, tables: Any, beam: An
     return path[:steps][::-1].copy(), rows.cost[size, 0]
 
 
-@njit(cache=True)
+@compiled
 def _extend(rows: Any, row: Any, new: Any, ends: Any, flat: Any, marks: Any, tables: Any, ends_here: Any) -> Any:
     """Every hypothesis of earlier rows with every unit that leads to this one; how many there are."""
     next_state, word_cost, end_cost, _ = tables
@@ -126,7 +126,7 @@ def _extend(rows: Any, row: Any, new: Any, ends: Any, flat: Any, marks: Any, tab
     return found
 
 
-@njit(cache=True)
+@compiled
 def _keep_best(rows: Any, row: Any, new: Any, found: Any, slot_table: Any) -> None:
     """Fill a row with the cheapest hypotheses, each future once."""
     depth, beam, _ = rows.left.shape
@@ -151,7 +151,7 @@ def _keep_best(rows: Any, row: Any, new: Any, found: Any, slot_table: Any) -> No
     rows.filled[row] = kept
 
 
-@njit(cache=True)
+@compiled
 def _is_same(state: Any, mark: Any, left: Any, one: Any, other: Any) -> Any:
     """Whether two hypotheses of a row have the same state and the same units left."""
     if state[one] != state[other] or mark[one] != mark[other]:

@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from grammars.ccg.derivation import Derivation, leaves
 from grammars.ccg.lexicon import Lexicon
 from gyro.array_file import read_arrays
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.files import read_json, write_atomically, write_json
 
@@ -198,12 +198,12 @@ def _hash(text: str, template: int) -> int:
     return (zlib.crc32(text.encode(errors="surrogatepass"), template) * 0x9E3779B1 >> 7) & 0xFFFFFFFF
 
 
-@njit(cache=True)
+@compiled
 def _place(feature: Any, category: Any, mask: Any) -> Any:
     return (np.int64(feature) + category) & mask
 
 
-@njit(cache=True)
+@compiled
 def _softmax(weights: Any, row: Any, used: Any, candidates: Any, out: Any) -> None:
     """Fill `out` with the probabilities of the candidates."""
     mask = len(weights) - 1
@@ -223,7 +223,7 @@ def _softmax(weights: Any, row: Any, used: Any, candidates: Any, out: Any) -> No
         out[c] /= total
 
 
-@njit(cache=True)
+@compiled
 def _probabilities(weights: Any, features: Any, starts: Any, candidates: Any) -> Any:
     out = np.empty(len(candidates))
     used = np.ones(features.shape[1], np.bool_)
@@ -233,7 +233,7 @@ def _probabilities(weights: Any, features: Any, starts: Any, candidates: Any) ->
     return out
 
 
-@njit(cache=True)
+@compiled
 def _learn(
     weights: Any,
     squares: Any,

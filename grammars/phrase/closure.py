@@ -22,9 +22,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from grammars.phrase.overlap import WAITING, OverlapTables, find_overlap_tables, step_with_overlap
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet
 from gyro.lattice.automaton import WordAutomaton, trim
@@ -131,7 +131,7 @@ class _Trie:
         self.room = max(FEW_STATES, STATES_PER_NODE * len(children))
 
 
-@njit(cache=True)
+@compiled
 def _find_gains(child: Any, end: Any) -> Any:
     """The most that a phrase through each node can save against the boundary there and its other words one by one.
 
@@ -147,7 +147,7 @@ def _find_gains(child: Any, end: Any) -> Any:
     return gain
 
 
-@njit(cache=True)
+@compiled
 def _step(child: Any, end: Any, gain: Any, places: Any, word: int, to: Any) -> Any:
     """One more word: the places that it leads to, less their common cost, which is returned (infinity: none).
 
@@ -182,7 +182,7 @@ def _step(child: Any, end: Any, gain: Any, places: Any, word: int, to: Any) -> A
     return least
 
 
-@njit(cache=True)
+@compiled
 def _determinise(child: Any, end: Any, gain: Any, depth: int, room: int, overlap: int, tables: Any) -> Any:
     """The states that strings of phrases reach, breadth first; returns no more than `room` + 1 of them."""
     words = child.shape[1]

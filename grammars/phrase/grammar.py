@@ -16,10 +16,10 @@ from functools import cached_property
 from typing import NamedTuple, SupportsInt
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from grammars.phrase.closure import GRAIN, PhraseCosts
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet
 from gyro.text.bag import Bag
@@ -303,7 +303,7 @@ def _contains(ordered: Coverages, coverages: Coverages) -> NDArray[np.bool_]:
     return found
 
 
-@njit(cache=True)
+@compiled
 def _can_cover(
     full: np.uint64,
     word_of_bit: NDArray[np.int64],

@@ -16,8 +16,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 # The cost of a place that waits for an end; above all sums of costs.
 WAITING = 2**60
@@ -45,7 +46,7 @@ def find_overlap_tables(child: Any, end: Any, depth: int, overlap: int) -> Overl
     return OverlapTables(suffix, _find_gains(child, end, suffix, overlap), _find_meets(child, end, suffix))
 
 
-@njit(cache=True)
+@compiled
 def _find_suffixes(child: Any, depth: int) -> Any:
     """A child has a higher number than its parent, here and below."""
     suffix = np.full((child.shape[0], depth), -1, np.int32)
@@ -61,7 +62,7 @@ def _find_suffixes(child: Any, depth: int) -> Any:
     return suffix
 
 
-@njit(cache=True)
+@compiled
 def _find_meets(child: Any, end: Any, suffix: Any) -> Any:
     meet = np.full(suffix.shape, _NEVER, np.int8)
     for node in range(child.shape[0] - 1, 0, -1):
@@ -79,7 +80,7 @@ def _find_meets(child: Any, end: Any, suffix: Any) -> Any:
     return meet
 
 
-@njit(cache=True)
+@compiled
 def _find_gains(child: Any, end: Any, suffix: Any, overlap: int) -> Any:
     """Phrase by phrase, for each place inside of it and each later place that one could be at instead."""
     depth = suffix.shape[1]
@@ -112,7 +113,7 @@ def _find_gains(child: Any, end: Any, suffix: Any, overlap: int) -> Any:
     return gain
 
 
-@njit(cache=True)
+@compiled
 def _cost_from(end: Any, suffix: Any, overlap: int, nodes: Any, words: Any, place: int, length: int) -> Any:
     """The cheapest chain over the words of a phrase after `place` that uses no phrase from its beginning.
 
@@ -133,7 +134,7 @@ def _cost_from(end: Any, suffix: Any, overlap: int, nodes: Any, words: Any, plac
     return ends[len(words)]
 
 
-@njit(cache=True)
+@compiled
 def step_with_overlap(
     child: Any, end: Any, gain: Any, meet: Any, overlap: int, places: Any, word: int, to: Any
 ) -> Any:  # fmt: skip
@@ -171,7 +172,7 @@ def step_with_overlap(
     return least
 
 
-@njit(cache=True)
+@compiled
 def _never_best(gain: Any, overlap: int, nodes: Any, costs: Any, ago: int) -> Any:
     """Whether all strings are as cheap without a place, for the sake of one that began later.
 
@@ -188,7 +189,7 @@ def _never_best(gain: Any, overlap: int, nodes: Any, costs: Any, ago: int) -> An
     return False
 
 
-@njit(cache=True)
+@compiled
 def _leave_out_and_subtract(meet: Any, overlap: int, nodes: Any, costs: Any, least: Any) -> None:
     """Leave out the places that wait in vain, and take the least cost off the others that do not wait."""
     for ago in range(len(nodes)):

@@ -43,6 +43,7 @@ COMMANDS = {
     "convert": "write lattices for other tools: labels of a word map, sentence marks, numbered names",
     "show": "draw a lattice, or a cell of the network of a bag, as SVG or PNG",
     "score": "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems",
+    "compile": "compile what the program uses, all at once, so that its first use need not",
     "verify": "find damage: compare models, indexes and runs with the checksums of their making",
     "report": "write one HTML page on runs: scores, figures, examples, configuration",
 }

@@ -18,10 +18,10 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.index.reader import Keys, Ranks, counts_name, keys_name
 
 Tokens = NDArray[np.int32]
@@ -59,7 +59,7 @@ class ArrayWriter:
                 self._write_header()
 
 
-@njit(cache=True)
+@compiled
 def _sort_positions(tokens: Tokens, order: int, num_words: int) -> Tokens:
     """The positions of a chunk, sorted by the `order` symbols from there on: counting sorts from the last to the first.
 
@@ -88,7 +88,7 @@ def _sort_positions(tokens: Tokens, order: int, num_words: int) -> Tokens:
     return now
 
 
-@njit(cache=True)
+@compiled
 def _compare_rows(tokens: Tokens, positions: Tokens, owned: int, order: int, shared: Small, depth: Small) -> int:
     """Drop the positions that start no n-gram of this chunk; note how many words each row has (`depth`) and how many
     symbols it shares with the row before, the symbols after the end of a sentence being equal to each other."""
@@ -115,7 +115,7 @@ def _compare_rows(tokens: Tokens, positions: Tokens, owned: int, order: int, sha
     return kept
 
 
-@njit(cache=True)
+@compiled
 def _count_entries(shared: Small, depth: Small, n: int) -> int:
     entries = 0
     for i in range(len(shared)):
@@ -124,7 +124,7 @@ def _count_entries(shared: Small, depth: Small, n: int) -> int:
     return entries
 
 
-@njit(cache=True)
+@compiled
 def _fill_level(
     tokens: Tokens, positions: Tokens, shared: Small, depth: Small, n: int, num_words: int, keys: Keys, counts: Any
 ) -> None:

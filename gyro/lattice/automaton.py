@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.row_table import fill_slots, slot_of
 
@@ -113,7 +113,7 @@ def trim(automaton: WordAutomaton) -> WordAutomaton:
     return WordAutomaton(automaton.words, int(number[automaton.start]), next_state, cost, automaton.end_cost[kept])
 
 
-@njit(cache=True)
+@compiled
 def _product(left: Any, left_start: int, right: Any, right_start: int) -> Any:
     """All pairs of states that one string reaches, breadth first, and the table of next pairs."""
     words = left.shape[1]
@@ -148,7 +148,7 @@ def _product(left: Any, left_start: int, right: Any, right_start: int) -> Any:
     return pairs[:states].copy(), next_state[:states].copy()
 
 
-@njit(cache=True)
+@compiled
 def _reach_end(next_state: Any, end_cost: Any) -> Any:
     """Which states an end can be reached from: backward, over the arcs sorted by their target."""
     states, words = next_state.shape

@@ -12,9 +12,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.lattice.minimal import GRAIN, Arcs
 from gyro.row_table import add_row, fill_slots, make_table
 
@@ -45,7 +45,7 @@ def determinise(
     return found if len(found[-1]) else None
 
 
-@njit(cache=True)
+@compiled
 def _determinise(first: Any, word: Any, target: Any, cost: Any, final: Any, most_steps: int) -> Any:
     """Set by set, in the order in which they are found. No end at all: too many steps."""
     # The members of set k, and what each costs more than the cheapest, go from begin[k] to begin[k + 1].
@@ -94,7 +94,7 @@ def _determinise(first: Any, word: Any, target: Any, cost: Any, final: Any, most
     return out_source[:arcs], out_word[:arcs], out_target[:arcs], out_cost[:arcs], ends[:sets]
 
 
-@njit(cache=True)
+@compiled
 def _larger_table(prefixes: Any, count: int, needed: int, set_of: Any) -> Any:
     """The same prefixes with their sets in a table that has room for more than are needed."""
     more, slots = make_table(2 * needed, prefixes.shape[1])
@@ -105,7 +105,7 @@ def _larger_table(prefixes: Any, count: int, needed: int, set_of: Any) -> Any:
     return more, slots, sets
 
 
-@njit(cache=True)
+@compiled
 def _arcs_of(members: Any, extras: Any, first: Any, word: Any, target: Any, cost: Any) -> Any:
     """The words that leave a set, sorted, and the states that they lead to, each at its lowest price."""
     count = (first[members + 1] - first[members]).sum()
@@ -127,7 +127,7 @@ def _arcs_of(members: Any, extras: Any, first: Any, word: Any, target: Any, cost
     return word[arc[:size]], target[arc[:size]], price[:size]
 
 
-@njit(cache=True)
+@compiled
 def _grown(array: Any, needed: int) -> Any:
     """The array, or a longer one that begins with it."""
     if needed <= len(array):

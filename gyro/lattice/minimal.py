@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.lattice.strings import rest_costs
 from gyro.row_table import add_row, make_table
 
@@ -63,7 +63,7 @@ def minimise(
     return number[source], word, number[into], new_cost, np.where(ends, (at_end + grains) * GRAIN, np.inf)[kept]
 
 
-@njit(cache=True)
+@compiled
 def _join(first: Any, word: Any, target: Any, residual: Any, at_end: Any) -> Any:
     """For each state the last one like it: with the same words at the same costs into states that are alike.
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from os import PathLike
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.lattice.arc_weight import ArcWeight, single_precision
 from gyro.lattice.openfst_format import (
@@ -202,7 +202,7 @@ class _Reader:
         return FstArrays(header.start, *arcs, single_precision(cost), single_precision(final))
 
 
-@njit(cache=True)
+@compiled
 def _arc_count_at(body: NDArray[np.uint8], at: int, state_size: int, arc_size: int) -> int:
     """The number of arcs in the state record at a place; -1 when the record or its arcs go past the end."""
     if at + state_size > len(body):
@@ -213,7 +213,7 @@ def _arc_count_at(body: NDArray[np.uint8], at: int, state_size: int, arc_size: i
     return int(number) if 0 <= number <= (len(body) - at - state_size) // arc_size else -1
 
 
-@njit(cache=True)
+@compiled
 def _vector_arc_counts(body: NDArray[np.uint8], num_states: int, state_size: int, arc_size: int) -> NDArray[np.int64]:
     """The number of arcs of each state; shorter than asked when the bytes end too early."""
     counts = np.zeros(num_states, np.int64)
@@ -227,7 +227,7 @@ def _vector_arc_counts(body: NDArray[np.uint8], num_states: int, state_size: int
     return counts
 
 
-@njit(cache=True)
+@compiled
 def _count_vector_states(body: NDArray[np.uint8], state_size: int, arc_size: int) -> int:
     """The number of state records that fill the bytes exactly; -1 when they do not."""
     at, states = 0, 0

@@ -10,8 +10,9 @@ target.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 COMPLETE, ENDS_EARLY, BAD_COMPONENT = 0, 1, 2
 NO_COMPONENT = -1
@@ -20,7 +21,7 @@ _Int32s = NDArray[np.int32]
 _Float64s = NDArray[np.float64]
 
 
-@njit(cache=True)
+@compiled
 def read_sparse_states(
     body: NDArray[np.uint8], num_states: int, number_size: int, scales: _Float64s, adds_default: bool
 ) -> tuple[int, int, _Int32s, _Int32s, _Int32s, _Int32s, _Float64s, _Float64s]:
@@ -62,7 +63,7 @@ def read_sparse_states(
     return status, component, source, in_label, out_label, target, cost[:arc], final[:state]
 
 
-@njit(cache=True)
+@compiled
 def _read_weight(
     body: NDArray[np.uint8],
     at: int,
@@ -108,7 +109,7 @@ def _read_weight(
     return COMPLETE, 0, after, cost
 
 
-@njit(cache=True)
+@compiled
 def _integer(body: NDArray[np.uint8], at: int, size: int) -> int:
     bits = np.uint64(0)
     for i in range(size):
@@ -116,7 +117,7 @@ def _integer(body: NDArray[np.uint8], at: int, size: int) -> int:
     return int(np.int32(bits)) if size == 4 else int(np.int64(bits))
 
 
-@njit(cache=True)
+@compiled
 def _float(body: NDArray[np.uint8], at: int, size: int) -> float:
     # Copied, for a number in the bytes may stand at any place.
     if size == 4:

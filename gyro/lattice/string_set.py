@@ -22,9 +22,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.row_table import fill_slots, make_table, slot_of
 
 EMPTY, ENDED = 0, 1
@@ -115,7 +115,7 @@ class StringSets:
             found, offset = other, offset + other_cost
 
 
-@njit(cache=True)
+@compiled
 def _add(store: Any, word: Any, after_cost: Any, after: Any, other_cost: Any, other: Any) -> Any:
     row = (np.int64(word), np.int64(after_cost), np.int64(after), np.int64(other_cost), np.int64(other))
     slot = slot_of(store.slots, store.sets, row)
@@ -133,7 +133,7 @@ def _add(store: Any, word: Any, after_cost: Any, after: Any, other_cost: Any, ot
     return number
 
 
-@njit(cache=True)
+@compiled
 def put_first(store: Any, word: Any, after_cost: Any, after: Any, other_cost: Any, other: Any) -> Any:
     """The strings of `after` with a word before them, and those of `other`, which begin with greater words."""
     if after == 0:
@@ -144,14 +144,14 @@ def put_first(store: Any, word: Any, after_cost: Any, after: Any, other_cost: An
     return _add(store, word, after_cost - least, after, other_cost - least, other), np.int64(least)
 
 
-@njit(cache=True)
+@compiled
 def _place_of_union(store: Any, a: Any, b: Any, gap: Any) -> Any:
     mixed = (np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(b) * np.uint64(0xC2B2AE3D27D4EB4F))
     mixed ^= np.uint64(gap) * np.uint64(0x165667B19E3779F9)
     return np.int64((mixed ^ (mixed >> np.uint64(31))) & np.uint64(len(store.united) - 1))
 
 
-@njit(cache=True)
+@compiled
 def unite(store: Any, a: Any, a_cost: Any, b: Any, b_cost: Any) -> Any:
     """The union of two sets and their offsets, and its offset.
 
@@ -207,7 +207,7 @@ def unite(store: Any, a: Any, a_cost: Any, b: Any, b_cost: Any) -> Any:
     return found, offset
 
 
-@njit(cache=True)
+@compiled
 def keep_ending(store: Any, strings: Any, length: Any, ending: Any, known: Any) -> Any:
     """The strings of one length that end with given words, and the offset of their costs; `known` remembers some.
 

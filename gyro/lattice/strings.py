@@ -13,8 +13,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 BILLION = 1e9
 INFINITY = float("inf")
@@ -90,7 +91,7 @@ class StringOrder:
                     heapq.heappush(queue, (self._compared(least), (*tokens, self._words[word]), False, targets))
 
 
-@njit(cache=True)
+@compiled
 def rest_costs(source: Any, target: Any, cost: Any, final: Any) -> Any:
     """The cheapest cost from each state to an end."""
     rest = final.copy()

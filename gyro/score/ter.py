@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 _LONGEST_SHIFT, _FARTHEST_SHIFT, _MOST_TRIES = 10, 50, 1000
 _BAND = 25  # cells on either side of the diagonal of the edit table
@@ -43,7 +44,7 @@ def count_edits(outputs: Sequence[Sequence[str]], references: Sequence[Sequence[
     return edits
 
 
-@njit(cache=True)
+@compiled
 def _count_all(outputs: Ints, output_ends: Ints, references: Ints, reference_ends: Ints) -> Ints:
     edits = np.empty(len(output_ends) - 1, np.int64)
     for number in range(len(edits)):
@@ -53,7 +54,7 @@ def _count_all(outputs: Ints, output_ends: Ints, references: Ints, reference_end
     return edits
 
 
-@njit(cache=True)
+@compiled
 def _count(output: Ints, reference: Ints) -> int:
     if len(reference) == 0:
         return len(output)
@@ -73,7 +74,7 @@ def _count(output: Ints, reference: Ints) -> int:
         words[:] = best
 
 
-@njit(cache=True)
+@compiled
 def _fill(words: Ints, reference: Ints, table: Ints, steps: NDArray[np.int8], first: int) -> None:
     """Fill the edit table from the row after `first` on; of equally cheap steps keep/change, drop, add comes first."""
     rows, columns = len(words), len(reference)
@@ -100,7 +101,7 @@ def _fill(words: Ints, reference: Ints, table: Ints, steps: NDArray[np.int8], fi
             table[i, j], steps[i, j] = cheapest, step
 
 
-@njit(cache=True)
+@compiled
 def _align(steps: NDArray[np.int8], rows: int, columns: int) -> tuple[Ints, Ints, Ints]:
     """For each place of the reference that of the output, and the running counts of wrong places in both."""
     place = np.empty(columns, np.int64)
@@ -118,7 +119,7 @@ def _align(steps: NDArray[np.int8], rows: int, columns: int) -> tuple[Ints, Ints
     return place, np.cumsum(wrong_output), np.cumsum(wrong_reference)
 
 
-@njit(cache=True)
+@compiled
 def _best_shift(
     words: Ints,
     reference: Ints,
@@ -168,7 +169,7 @@ def _best_shift(
     return best_gain, tries
 
 
-@njit(cache=True)
+@compiled
 def _is_better(one: tuple[int, int, int, int], other: tuple[int, int, int, int]) -> bool:
     for k in range(4):
         if one[k] != other[k]:
@@ -176,7 +177,7 @@ def _is_better(one: tuple[int, int, int, int], other: tuple[int, int, int, int])
     return False
 
 
-@njit(cache=True)
+@compiled
 def _move(words: Ints, start: int, length: int, target: int, moved: Ints) -> int:
     """Write the words with a phrase moved before `target`, and tell how many at the beginning are as they were."""
     end = start + length

@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.lattice.string_set import put_first, unite
 from gyro.row_table import make_table, slot_of
 from gyro.search.binary_scores import cheapest
@@ -49,7 +49,7 @@ class Rights(NamedTuple):
     offset: Ints
 
 
-@njit(cache=True)
+@compiled
 def find_rules(
     store: Any,
     model: Any,
@@ -124,7 +124,7 @@ def new_scratch(room: int = 1 << 12) -> Scratch:
     return Scratch(states, slots, *columns, np.empty((arcs, 5), np.int64), np.empty(arcs), np.zeros(1, np.bool_))
 
 
-@njit(cache=True)
+@compiled
 def _state(scratch: Any, count: Any, row: Any, cost: Any) -> Any:
     """The number of a state, reached at a cost, and how many there are then."""
     slot = slot_of(scratch.slots, scratch.states, row)
@@ -141,7 +141,7 @@ def _state(scratch: Any, count: Any, row: Any, cost: Any) -> Any:
     return np.int64(count), count + 1
 
 
-@njit(cache=True)
+@compiled
 def _expand(
     store: Any,
     model: Any,
@@ -202,7 +202,7 @@ def _expand(
     return states, arcs
 
 
-@njit(cache=True)
+@compiled
 def find_ends(
     store: Any, model: Any, inner: Any, starts: Any, strings: Any, offsets: Any, scratch: Any, begin: Any
 ) -> Any:
@@ -236,7 +236,7 @@ def find_ends(
     return number, state[:count].copy(), cost[:count].copy(), looked
 
 
-@njit(cache=True)
+@compiled
 def expand_set(
     store: Any, model: Any, last: Any, start: Any, strings: Any, offset: Any, beta: Any, scratch: Any
 ) -> Any:
@@ -245,7 +245,7 @@ def expand_set(
     return _expand(store, model, last, last, start, strings, offset, 1, 0, 0.0, limit, scratch)
 
 
-@njit(cache=True)
+@compiled
 def _left_over(store: Any, last: Any, states: Any, arcs: Any, limit: Any, offset: Any, scratch: Any) -> Any:
     """The set of the strings that are left when arcs on no path within the limit are taken out."""
     for number in range(states):
@@ -269,7 +269,7 @@ def _left_over(store: Any, last: Any, states: Any, arcs: Any, limit: Any, offset
     return scratch.result[0, 0], scratch.result[0, 1] + offset
 
 
-@njit(cache=True)
+@compiled
 def join_rules(
     store: Any,
     model: Any,

@@ -16,11 +16,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from grammars.phrase.closure import GRAIN
 from grammars.phrase.grammar import Context
+from gyro.compilation import compiled
 from gyro.lattice.automaton import WordAutomaton
 
 Ints = NDArray[np.int64]
@@ -52,7 +52,7 @@ def new_scores(end: Costs, room: int = 1 << 14) -> Scores:
     return Scores(np.full(room, -1, np.int64), np.empty(room), np.zeros(1, np.int64), np.zeros(1, np.bool_), end)
 
 
-@njit(cache=True)
+@compiled
 def _place(scores: Any, key: Any) -> Any:
     last = np.uint64(len(scores.key) - 1)
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
@@ -62,7 +62,7 @@ def _place(scores: Any, key: Any) -> Any:
     return place
 
 
-@njit(cache=True)
+@compiled
 def cheapest(store: Any, model: Any, scores: Any, strings: Any, state: Any) -> Any:
     """What the cheapest string of a set costs from a model state on, with its end; infinite when there is none.
 
@@ -108,7 +108,7 @@ def cheapest(store: Any, model: Any, scores: Any, strings: Any, state: Any) -> A
         way[depth, 2] = store.sets[at, 4]
 
 
-@njit(cache=True)
+@compiled
 def _remember(scores: Any, key: Any, value: Any) -> None:
     if 2 * scores.size[0] >= len(scores.key):
         scores.is_full[0] = True
@@ -119,7 +119,7 @@ def _remember(scores: Any, key: Any, value: Any) -> None:
     scores.size[0] += 1
 
 
-@njit(cache=True)
+@compiled
 def find_cheapest(store: Any, model: Any, scores: Any, starts: Any, strings: Any) -> Any:
     """The cheapest way through each set from its start state."""
     found = np.empty(len(strings))

@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.lattice.automaton import WordAutomaton
 from gyro.search.exact_kernel import Machine
 from gyro.search.work import Work, read_clock
@@ -62,7 +62,7 @@ class Prices(NamedTuple):
     order: NDArray[np.int64]
 
 
-@njit(cache=True)
+@compiled
 def _least_uses(start: int, next_state: Any, word_of: Any, counts: Any) -> Any:
     """How often, at least, each word was used on the way to each state; NEVER everywhere: no way.
 
@@ -97,7 +97,7 @@ def _least_uses(start: int, next_state: Any, word_of: Any, counts: Any) -> Any:
     return uses
 
 
-@njit(cache=True)
+@compiled
 def _restrict(start: int, next_state: Any, cost: Any, end_cost: Any, word_of: Any, counts: Any) -> Any:
     """The arcs and states that `_least_uses` leaves, numbered in the same order."""
     usable = np.where(cost < np.inf, next_state, np.int32(-1))
@@ -130,7 +130,7 @@ def feasible_part(automaton: WordAutomaton, counts: NDArray[np.int64]) -> Space:
     return Space(int(start), next_state, cost, end_cost, word_of, counts)
 
 
-@njit(cache=True)
+@compiled
 def _columns(next_state: Any, cost: Any, price: Any) -> Any:
     """Column by column, for the tables: next states (0 where there is none) and reduced costs (infinity there).
 
@@ -149,7 +149,7 @@ def _columns(next_state: Any, cost: Any, price: Any) -> Any:
     return target, reduced
 
 
-@njit(cache=True, fastmath={"nnan", "nsz"})
+@compiled(fastmath={"nnan", "nsz"})
 def _relax(into: Any, target: Any, reduced: Any, column: int, after: Any, other: int, other_after: Any) -> None:
     """Lower `into` to what either of two columns and then its completion costs; two at a time are a third faster."""
     one, two, cost_one, cost_two = target[column], target[other], reduced[column], reduced[other]
@@ -158,7 +158,7 @@ def _relax(into: Any, target: Any, reduced: Any, column: int, after: Any, other:
         into[state] = min(into[state], least)
 
 
-@njit(cache=True, fastmath={"nnan", "nsz"})
+@compiled(fastmath={"nnan", "nsz"})
 def _relax_by_all(into: Any, target: Any, reduced: Any, after: Any) -> None:
     """Lower `into` to what any word and then `after` costs."""
     columns = target.shape[0]
@@ -170,7 +170,7 @@ def _relax_by_all(into: Any, target: Any, reduced: Any, after: Any) -> None:
             into[state] = min(into[state], least)
 
 
-@njit(cache=True)
+@compiled
 def _count_uses(start: int, target: Any, reduced: Any, word_of: Any, table: Any, uses: Any) -> None:
     """How often the relaxed optimum uses each word."""
     uses[:] = 0
@@ -185,7 +185,7 @@ def _count_uses(start: int, target: Any, reduced: Any, word_of: Any, table: Any,
         state = target[chosen, state]
 
 
-@njit(cache=True)
+@compiled
 def _climb(
     start: int,
     target: Any,
@@ -272,7 +272,7 @@ def choose_tracked(space: Space, prices: Prices, budget: float) -> NDArray[np.in
     return chosen
 
 
-@njit(cache=True)
+@compiled
 def _fill(
     target: Any, reduced: Any, end_cost: Any, group: Any, step: Any, size: Any, rows: int, deadline: float
 ) -> Any:

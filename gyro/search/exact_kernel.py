@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.row_table import slot_of
 from gyro.search.work import read_clock
 
@@ -105,7 +105,7 @@ def pack_bag(counts: NDArray[np.int64], word_of: NDArray[np.int64]) -> PackedBag
     return PackedBag(np.array(lane, dtype=np.int64)[word_of], *columns)
 
 
-@njit(cache=True)
+@compiled
 def make_row(capacity: int, lanes: int) -> Any:
     """An empty row with room for `capacity` nodes."""
     return Row(
@@ -115,7 +115,7 @@ def make_row(capacity: int, lanes: int) -> Any:
     )
 
 
-@njit(cache=True)
+@compiled
 def make_arcs(capacity: int) -> Any:
     """Room for `capacity` arcs."""
     return Arcs(
@@ -123,7 +123,7 @@ def make_arcs(capacity: int) -> Any:
     )
 
 
-@njit(cache=True)
+@compiled
 def expand(
     source: Any, begin: int, end: int, bag: Any, machine: Any, cut: float, target: Any, nodes: int, slots: Any,
     arcs: Any, num_arcs: int,
@@ -175,7 +175,7 @@ def expand(
     return end, nodes, num_arcs, dropped
 
 
-@njit(cache=True)
+@compiled
 def _likely_cut(source: Any, nodes: int, bag: Any, machine: Any, width: int) -> Any:
     """A cut that some two `width` extensions of the row's nodes pass, judged by every eighth node."""
     columns, lanes = machine.step.shape[0], source.key.shape[1] - 1
@@ -196,7 +196,7 @@ def _likely_cut(source: Any, nodes: int, bag: Any, machine: Any, width: int) -> 
     return np.partition(score[:found], wanted)[wanted] if found > wanted else NO_CUT
 
 
-@njit(cache=True)
+@compiled
 def estimates(row: Any, nodes: int, machine: Any) -> Any:
     """Cost so far + bound of each node."""
     result = np.empty(nodes)
@@ -205,7 +205,7 @@ def estimates(row: Any, nodes: int, machine: Any) -> Any:
     return result
 
 
-@njit(cache=True)
+@compiled
 def keep_nodes(row: Any, nodes: int, keep: Any, arcs: Any, num_arcs: int) -> Any:
     """Close up a row to the nodes marked in `keep`, and the arcs to those that lead to them; returns both numbers."""
     number = np.full(nodes, -1, dtype=np.int32)
@@ -228,7 +228,7 @@ def keep_nodes(row: Any, nodes: int, keep: Any, arcs: Any, num_arcs: int) -> Any
     return kept, kept_arcs
 
 
-@njit(cache=True)
+@compiled
 def _best_of_row(score: Any, width: int) -> Any:
     """Mark the `width` lowest scores; among equal ones the first."""
     limit = np.partition(score, width - 1)[width - 1]
@@ -241,7 +241,7 @@ def _best_of_row(score: Any, width: int) -> Any:
     return keep
 
 
-@njit(cache=True)
+@compiled
 def _append(all_arcs: Any, total: int, arcs: Any, num_arcs: int, source_shift: int, target_shift: int) -> Any:
     """Add a row's arcs to those of all rows, numbered through; returns the arrays, grown when they were full."""
     if total + num_arcs > all_arcs.source.shape[0]:
@@ -257,7 +257,7 @@ def _append(all_arcs: Any, total: int, arcs: Any, num_arcs: int, source_shift: i
     return all_arcs
 
 
-@njit(cache=True)
+@compiled
 def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadline: float) -> Any:
     """Keep `width` nodes of each row, by cost + bound. Returns the graph and whether a node was left out.
 
@@ -305,7 +305,7 @@ def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadli
     return Graph(state[:end], cost[:end], kept, first), left_out
 
 
-@njit(cache=True)
+@compiled
 def complete(graph: Any, machine: Any) -> Any:
     """The cheapest completion of every node, its end included; infinity for a dead end."""
     result = np.full(graph.state.shape[0], np.inf)
@@ -319,7 +319,7 @@ def complete(graph: Any, machine: Any) -> Any:
     return result
 
 
-@njit(cache=True)
+@compiled
 def through_arcs(graph: Any, machine: Any, completion: Any) -> Any:
     """The cost of the cheapest whole path through each arc."""
     result = np.empty(graph.arcs.source.shape[0])

@@ -12,11 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from grammars.phrase.closure import GRAIN
 from grammars.phrase.grammar import Coverages, PhraseGrammar, RowRules
+from gyro.compilation import compiled
 from gyro.lattice.automaton import WordAutomaton
 
 Ints = NDArray[np.int64]
@@ -138,7 +138,7 @@ def _phrase_costs(grammar: PhraseGrammar, automaton: WordAutomaton, matches: Mar
     return np.concatenate(ends), np.concatenate(costs)
 
 
-@njit(cache=True)
+@compiled
 def _extend(
     limit: float,
     left: Ints,
@@ -160,7 +160,7 @@ def _extend(
     return best, marks
 
 
-@njit(cache=True)
+@compiled
 def _reach(
     num_cells: int,
     num_states: int,
@@ -196,7 +196,7 @@ def _reach(
     return first, new_state[:count].copy(), new_cost[:count].copy()
 
 
-@njit(cache=True)
+@compiled
 def _complete(
     rest: Costs,
     left: Ints,

@@ -15,7 +15,9 @@ import time
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
+
+from gyro.compilation import compiled
 
 EXTENSION = 25
 MILLION = 1_000_000
@@ -61,7 +63,7 @@ class Work:
         return self.was_late
 
 
-@njit(cache=True)
+@compiled
 def read_clock() -> float:
     """The seconds of time.monotonic."""
     moment = np.empty(2, np.int64)

@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 VOCABULARY_WIDTH, UNIGRAM_WIDTH, MIDDLE_WIDTH, LONGEST_WIDTH = 3, 2, 4, 3  # of an entry, in cells of four bytes
 SIGN = np.uint32(0x80000000)
@@ -32,13 +33,13 @@ class ProbingTables(NamedTuple):
     buckets: NDArray[np.uint64]
 
 
-@njit(cache=True)
+@compiled
 def find_entry(cells: Any, start: Any, buckets: Any, width: Any, key: Any) -> Any:
     """The position of the entry with this key in a table, or -1; an entry begins with its key of two cells."""
     return _find_from(cells, start, buckets, width, key, start + np.int64(key % buckets) * width)
 
 
-@njit(cache=True)
+@compiled
 def _find_from(cells: Any, start: Any, buckets: Any, width: Any, key: Any, position: Any) -> Any:
     """The same from the position where the search begins."""
     end = start + np.int64(buckets) * width
@@ -54,7 +55,7 @@ def _find_from(cells: Any, start: Any, buckets: Any, width: Any, key: Any, posit
     return np.int64(-1)
 
 
-@njit(cache=True)
+@compiled
 def _hash_word(data: Any, begin: Any, end: Any) -> Any:
     """MurmurHash64A with seed 0 of the bytes from begin to end."""
     factor, shift = np.uint64(0xC6A4A7935BD1E995), np.uint64(47)
@@ -76,7 +77,7 @@ def _hash_word(data: Any, begin: Any, end: Any) -> Any:
     return value ^ (value >> shift)
 
 
-@njit(cache=True)
+@compiled
 def find_words(tables: Any, data: Any, ends: Any) -> Any:
     """The numbers of words, 0 for the unknown ones; word i ends in the bytes at ends[i] and begins where i - 1 ends."""
     numbers = np.zeros(len(ends), np.int64)
@@ -103,7 +104,7 @@ class _Contexts(NamedTuple):
     backoff: NDArray[np.float32]
 
 
-@njit(cache=True)
+@compiled
 def bag_states(tables: Any, numbers: Any, begin_sentence: Any, end_sentence: Any) -> Any:
     """The tables of BagStates; begin_sentence -1: from the empty context, end_sentence -1: no end."""
     column_of, columns, words = _columns(numbers, end_sentence)
@@ -118,7 +119,7 @@ def bag_states(tables: Any, numbers: Any, begin_sentence: Any, end_sentence: Any
     return _number_states(contexts, count, start, column_of, end_sentence >= 0)
 
 
-@njit(cache=True)
+@compiled
 def _columns(numbers: Any, end_sentence: Any) -> Any:
     """The column of each word (all unknown words share one), the number of each column, the columns that are words."""
     column_of = np.zeros(len(numbers), np.int64)
@@ -135,7 +136,7 @@ def _columns(numbers: Any, end_sentence: Any) -> Any:
     return column_of, columns[: words + (1 if end_sentence >= 0 else 0)], words
 
 
-@njit(cache=True)
+@compiled
 def _new_contexts(capacity: Any, columns: Any) -> Any:
     return _Contexts(
         np.zeros((capacity, columns), np.float32),
@@ -149,7 +150,7 @@ def _new_contexts(capacity: Any, columns: Any) -> Any:
     )
 
 
-@njit(cache=True)
+@compiled
 def _grown(old: Any, capacity: Any) -> Any:
     """A copy with more room; in loops, because slices take numba seconds to compile."""
     new = _new_contexts(capacity, old.log10.shape[1])
@@ -166,7 +167,7 @@ def _grown(old: Any, capacity: Any) -> Any:
     return new
 
 
-@njit(cache=True)
+@compiled
 def _add_context(contexts: Any, count: Any, suffix: Any, length: Any, oldest: Any, backoff: Any) -> Any:
     contexts.suffix[count] = suffix
     contexts.length[count] = length
@@ -175,7 +176,7 @@ def _add_context(contexts: Any, count: Any, suffix: Any, length: Any, oldest: An
     return count + 1
 
 
-@njit(cache=True)
+@compiled
 def _first_contexts(tables: Any, columns: Any, words: Any, begin_sentence: Any) -> Any:
     """The empty context (0), <s> (1, if asked for), and the words that the model continues."""
     contexts, count = _new_contexts(ROOM + words, len(columns)), 1
@@ -194,7 +195,7 @@ def _first_contexts(tables: Any, columns: Any, words: Any, begin_sentence: Any) 
     return contexts, count
 
 
-@njit(cache=True)
+@compiled
 def _continue_context(tables: Any, contexts: Any, words: Any, context: Any, count: Any) -> Any:
     """Fill the row of a context, and add the longer contexts that its n-grams are."""
     suffix, length = contexts.suffix[context], contexts.length[context]
@@ -235,7 +236,7 @@ def _continue_context(tables: Any, contexts: Any, words: Any, context: Any, coun
     return count
 
 
-@njit(cache=True)
+@compiled
 def _number_states(contexts: Any, count: Any, start: Any, column_of: Any, end: Any) -> Any:
     """The tables of the states that can be reached, numbered breadth first."""
     number = np.full(count, -1, np.int32)

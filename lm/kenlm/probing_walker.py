@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.row_table import RowTable
 from lm.kenlm.bag_acceptor import log10_to_cost
 from lm.kenlm.probing import ProbingFile
@@ -47,7 +47,7 @@ class ProbingWalker:
         return log10_to_cost(_step(self._file.tables, self._contexts.rows[contexts], ends)[1])
 
 
-@njit(cache=True)
+@compiled
 def _step(tables: Any, contexts: Any, numbers: Any) -> Any:
     """The context after each word, and the word's log10 probability."""
     order = len(tables.start) - 1

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from gyro.compilation import compiled
 
 Ints = NDArray[np.int64]
 
@@ -70,7 +71,7 @@ def make_trie(
     return Trie(len(kept), new[0], new[1], np.concatenate([kept, new[2]]), node, first)
 
 
-@njit(cache=True)
+@compiled
 def _insert(pieces: Any, first: Any, order: Any, roots: Any, kept: Any, depths: Any, node: Any) -> Any:
     """Number the nodes in the order of sorted strings: what a string shares with the one before it is there."""
     piece = np.empty(len(pieces), np.int64)
@@ -119,7 +120,7 @@ def make_blocks(trie: Trie, size: int = BLOCK) -> Blocks:
     return Blocks(keys, mask)
 
 
-@njit(cache=True)
+@compiled
 def _block_widths(parent: Any, kept: Any, size: Any, count: Any) -> Any:
     widths = np.zeros(count, np.int64)
     seen = np.full(len(parent), -1, np.int64)
@@ -133,7 +134,7 @@ def _block_widths(parent: Any, kept: Any, size: Any, count: Any) -> Any:
     return widths
 
 
-@njit(cache=True)
+@compiled
 def _fill_blocks(parent: Any, kept: Any, size: Any, keys: Any, mask: Any) -> None:
     column = np.zeros(len(parent), np.int64)
     seen = np.full(len(parent), -1, np.int64)
