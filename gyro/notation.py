@@ -4,13 +4,15 @@ parse_size   "4G" → bytes
 parse_span   "3-5" → (3, 5)
 parse_slice  "1:100" → (1, 100), lines counted from 1, both ends included
 from_table   a dataclass from a TOML table: unknown keys and wrong types are refused by name
+Renamed      an option under its old name: refused with the new one
 NO_KEY       metadata of fields of such a dataclass that are no keys of the table
 """
 
 from __future__ import annotations
 
+import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -80,6 +82,23 @@ def from_table(kind: type[T], table: Mapping[str, Any], place: str) -> T:
     if missing:
         raise InputError(f"{place} lacks {', '.join(missing)}")
     return kind(**values)
+
+
+class Renamed(argparse.Action):
+    """`add_argument("--old", action=Renamed, new="--new")`: who gives --old is told of --new."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, new: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs="?", help=argparse.SUPPRESS)
+        self.new = new
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        raise InputError(f"found {option_string}, which has another name here: {self.new}")
 
 
 def _type_name(hint: Any) -> str:

@@ -12,11 +12,13 @@ import argparse
 import os
 import resource
 import sys
+import time
 from collections.abc import Sequence
 from importlib import import_module
 
-from gyro.cli.parser import CommandParser
+from gyro.cli.parser import CommandParser, add_volume, volume_of
 from gyro.errors import ResourceError, exit_code
+from gyro.notice import Volume, at_volume
 from gyro.version import __version__
 
 COMMANDS = {
@@ -28,7 +30,7 @@ COMMANDS = {
     "phrases": "print the phrases of the index that each bag can make, with their counts",
     "train": "train a system that GYRO is compared with, on a treebank",
     "generate": "order a file of bags: lattices, n-best lists and best strings",
-    "order": "order one bag given at the prompt",
+    "order": "order bags given at the prompt or by a pipe",
     "rescore": "give lattices the costs of other models: n-grams of any order, dependencies, a neural model",
     "neural": "tell what a pretrained neural language model is, or install the embedded one",
     "dependency-lm": "estimate a dependency language model on text",
@@ -57,7 +59,7 @@ from text to orders:
   gyro lm news.txt.xz -o news.lm
   gyro bags references.txt -o bags.jsonl
   gyro generate bags.jsonl -o run --index news.index --lm news.lm
-  gyro score run/best.txt references.tok
+  gyro score run
 """
 
 
@@ -66,11 +68,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     # One thread a process: more of them take memory when NumPy is loaded, and time from each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    began = time.perf_counter()
 
     def work() -> int:
         parser = _parser(words)
         arguments = parser.parse_args(words)
-        return int(arguments.command(arguments))
+        with at_volume(volume_of(arguments)):
+            code = int(arguments.command(arguments))
+            if volume_of(arguments) is Volume.VERBOSE:
+                print(f"gyro: {_used(began)}", file=sys.stderr)
+        return code
 
     return exit_code("gyro", work)
 
@@ -83,6 +90,13 @@ def _check_address_space(command: str) -> None:
         raise ResourceError(f"{found}; {LEAST_ADDRESS_SPACE >> 20} MB or more are needed")
 
 
+def _used(began: float) -> str:
+    """The time since then, and the most memory that this process or one of its workers has held."""
+    most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    unit = 1 if sys.platform == "darwin" else 1 << 10
+    return f"{time.perf_counter() - began:.1f} s, {most * unit / 2**20:.0f} MB a process at most"
+
+
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """All commands with their help lines; only the chosen one brings its module and arguments."""
     parser = CommandParser(
@@ -93,12 +107,15 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"gyro {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_volume(parser)
+    chosen = next((word for word in words if not word.startswith("-")), "")
     for name, help_line in COMMANDS.items():
         command = commands.add_parser(name, help=help_line, description=help_line[0].upper() + help_line[1:] + ".")
-        if name in words[:1]:
+        if name == chosen:
             _check_address_space(name)
-            command.words = words[1:]
+            command.words = words[words.index(name) + 1 :]
             module = import_module(f"gyro.cli.{name.replace('-', '_')}")
             module.add_arguments(command)
+            add_volume(command)
             command.set_defaults(command=module.run)
     return parser

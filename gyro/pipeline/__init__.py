@@ -3,6 +3,7 @@
 config            the file and its tables
 pipeline          the stages in their order
 stamp             what is up to date is not made again
+reference         sentences to make bags of, with their ids
 neural_generator  the first pass and the neural model on each bag in one go
 options           GYRO as a system of `gyro generate`, with or without it
 """

@@ -29,7 +29,7 @@ def test_text_to_scores_by_command(tmp_path: Path, world: World, capsys: pytest.
     assert main(["bags", str(references), "-o", bags, "--tokenized"]) == 0
     count = len(Path(bags).read_text().splitlines())
     capsys.readouterr()
-    assert main(["phrases", index, bags, "--order", "2"]) == 0
+    assert main(["phrases", bags, "--index", index, "--order", "2"]) == 0
     rows = [line.split("\t") for line in lines(capsys)]
     assert {len(row[2].split()) for row in rows} == {1, 2}
     assert all(int(row[1]) > 0 for row in rows)
