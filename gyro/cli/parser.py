@@ -51,8 +51,8 @@ def add_volume(parser: argparse.ArgumentParser) -> None:
             "tell how far the work is line by line, and at its end the time and memory that it took",
         ),
     ):
-        options = {"dest": "volume", "const": volume, "default": argparse.SUPPRESS}
-        group.add_argument(short, f"--{volume.value}", action="store_const", help=help_line, **options)
+        name, kept = f"--{volume.value}", argparse.SUPPRESS
+        group.add_argument(short, name, action="store_const", const=volume, dest="volume", default=kept, help=help_line)
 
 
 def volume_of(arguments: argparse.Namespace) -> Volume:

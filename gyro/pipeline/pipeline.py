@@ -1,4 +1,4 @@
-"""The stages of a whole run, each a method that needs the ones before it; run_pipeline.py is their order.
+"""The stages of a whole run, each a method that needs the ones before it; gyro.pipeline.chain is their order.
 
 Pipeline   a configuration and the files of its run
 Scored     the scores of one stage's best strings

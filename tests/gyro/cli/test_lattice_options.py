@@ -24,7 +24,7 @@ LISTS["list.nbest"] = LISTS["list.txt"]
 def test_n_best_lists_stand_for_lattices(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text(LISTS[name])
-    (item,) = open_source(str(path))
+    (item,) = open_source([str(path)])
     lattice = item.lattice()
     assert lattice is not None
     assert lattice.strings() == [Hypothesis(("a", "b"), 1.5), Hypothesis(("b", "a"), 2.5)]
@@ -34,15 +34,15 @@ def test_n_best_lists_stand_for_lattices(tmp_path: Path, name: str) -> None:
 def test_a_file_and_a_folder_of_files_stand_for_lattices(tmp_path: Path) -> None:
     for name in ("10.fst", "9.fst"):
         small_lattice().write(tmp_path / name)
-    assert [item.id for item in open_source(str(tmp_path))] == ["9", "10"]
-    (item,) = open_source(str(tmp_path / "10.fst"))
+    assert [item.id for item in open_source([str(tmp_path)])] == ["9", "10"]
+    (item,) = open_source([str(tmp_path / "10.fst")])
     lattice = item.lattice()
     assert lattice is not None
     assert lattice.strings() == small_lattice().strings()
 
 
 def test_the_folder_of_a_run_stands_for_its_lattices(ordered: Path) -> None:
-    source = open_source(str(ordered / "first"))
+    source = open_source([str(ordered / "first")])
     assert [item.id for item in source] == [f"s{number}" for number in range(12)]
     best = [item.lattice() for item in source]
     assert [" ".join(lattice.best().tokens) for lattice in best if lattice is not None] == (
@@ -54,7 +54,7 @@ def test_the_folder_of_a_run_stands_for_its_lattices(ordered: Path) -> None:
 def test_no_lattices_are_a_mistake(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("")
     with pytest.raises(InputError) as caught:
-        open_source(str(tmp_path / name))
+        open_source([str(tmp_path / name)])
     assert str(caught.value) == f"{tmp_path / name}: no lattices"
 
 
