@@ -1,6 +1,7 @@
 """The command line: `gyro COMMAND …`.
 
-main  reads the arguments and runs the command
+main          reads the arguments and runs the command
+whole_parser  all commands with all their arguments
 
 Each command is a module of its own name (a dash is an underscore there), which is imported only when it is asked for:
 `add_arguments(parser)`, and `run(arguments)`, which gives the exit code.
@@ -15,10 +16,12 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from gyro.cli.parser import CommandParser, add_volume, volume_of
 from gyro.errors import ResourceError, exit_code
 from gyro.notice import Volume, at_volume
+from gyro.run.system import SYSTEMS, system_kind
 from gyro.version import __version__
 
 COMMANDS = {
@@ -47,6 +50,7 @@ COMMANDS = {
     "show": "draw a lattice, or a cell of the network of a bag, as SVG or PNG",
     "score": "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems",
     "verify": "find damage: compare models, indexes and runs with the checksums of their making",
+    "completion": "what a shell needs to complete commands, options, choices and files",
     "report": "write one HTML page on runs: scores, figures, examples, configuration",
 }
 
@@ -98,8 +102,28 @@ def _used(began: float) -> str:
     return f"{time.perf_counter() - began:.1f} s, {most * unit / 2**20:.0f} MB a process at most"
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> CommandParser:
     """All commands with their help lines; only the chosen one brings its module and arguments."""
+    parser, commands = _without_arguments()
+    chosen = next((word for word in words if not word.startswith("-")), "")
+    if chosen in commands:
+        _check_address_space(chosen)
+        commands[chosen].words = words[words.index(chosen) + 1 :]
+        _fill(chosen, commands[chosen])
+    return parser
+
+
+def whole_parser() -> CommandParser:
+    """All commands with all their arguments, those of `gyro generate` for every system."""
+    parser, commands = _without_arguments(conflict_handler="resolve")
+    for name, command in commands.items():
+        _fill(name, command)
+    for system in SYSTEMS:
+        system_kind(system).add_arguments(commands["generate"])
+    return parser
+
+
+def _without_arguments(**options: Any) -> tuple[CommandParser, dict[str, CommandParser]]:
     parser = CommandParser(
         prog="gyro",
         description="Word ordering: a bag of words goes in, the fluent sentences made of all of them come out.",
@@ -107,16 +131,18 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"gyro {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_volume(parser)
-    chosen = next((word for word in words if not word.startswith("-")), "")
-    for name, help_line in COMMANDS.items():
-        command = commands.add_parser(name, help=help_line, description=help_line[0].upper() + help_line[1:] + ".")
-        if name == chosen:
-            _check_address_space(name)
-            command.words = words[words.index(name) + 1 :]
-            module = import_module(f"gyro.cli.{name.replace('-', '_')}")
-            module.add_arguments(command)
-            add_volume(command)
-            command.set_defaults(command=module.run)
-    return parser
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    made = {
+        name: commands.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".", **options)
+        for name, line in COMMANDS.items()
+    }
+    return parser, made
+
+
+def _fill(name: str, command: CommandParser) -> None:
+    """Give a command the arguments that its module knows."""
+    module = import_module(f"gyro.cli.{name.replace('-', '_')}")
+    module.add_arguments(command)
+    add_volume(command)
+    command.set_defaults(command=module.run)

@@ -81,7 +81,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(lattices, *options, "-o", str(tmp_path / "run")) == 0
     assert (tmp_path / "run" / "best.txt").read_text().splitlines()[0] == "12 7"
     mt.write_text("12 7\n")
-    with pytest.raises(InputError, match="evidence for 1 sentences and 2 lattices; .* or --mt-by id "):
+    with pytest.raises(InputError, match=r"evidence for 1 sentences and 2 lattices; .* or --mt-by id "):
         run_command(lattices, *options, "--mt-by", "order")
     with pytest.raises(InputError, match="no evidence for the lattice '2' among 1 sentences"):
         run_command(lattices, *options)
