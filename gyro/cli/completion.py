@@ -11,9 +11,10 @@ from collections.abc import Iterator
 SHELLS = ("bash", "zsh", "fish")
 FOLDERS = ("DIR", "INDEX", "RUN")
 # What is written in the place of a file or a folder; of other metavars, numbers as a rule, nothing is known.
-FILES = tuple(
-    "BAGS CONFIG.toml CORPUS DERIVATIONS FILE LATTICE LATTICES LM MODEL PATH REF REFERENCES SYSTEM TEXT TREEBANK TREES"
-).split()
+FILES = (
+    *("BAGS", "CONFIG.toml", "CORPUS", "DERIVATIONS", "FILE", "LATTICE", "LATTICES", "LM", "MODEL", "PATH", "REF"),
+    *("REFERENCES", "SYSTEM", "TEXT", "TREEBANK", "TREES"),
+)
 
 _EPILOG = """\
 bash:  gyro completion bash > ~/.local/share/bash-completion/completions/gyro
