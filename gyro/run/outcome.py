@@ -34,7 +34,7 @@ RUNGS = RULES, PRUNED_LESS, TWO_GRAM_RULES, TWO_GRAM_PRUNED_LESS, ONE_GRAM_RULES
     "2-gram rules, pruned less",
     "1-gram rules",
 )
-EMPTY = "nothing: an empty bag"
+EMPTY = "empty bag"
 
 
 def _finite(value: Any) -> Any:

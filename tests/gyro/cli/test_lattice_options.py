@@ -77,7 +77,7 @@ def test_several_sources_are_one(ordered: Path, tmp_path: Path) -> None:
     assert source.words() == open_source([str(run)]).words() | set(small_lattice().words)
     assert [item.id for item in open_source([str(run), str(lattice)], "12:")] == ["s11", "x"]
     assert source.signature not in (open_source([str(run)]).signature, open_source([str(lattice), str(run)]).signature)
-    with pytest.raises(InputError, match="found the id 's0', which is in .* too"):
+    with pytest.raises(InputError, match=r"found the id 's0', which is in .* too"):
         open_source([str(run), str(run)])
 
 
