@@ -3,15 +3,18 @@
 parse_size   "4G" → bytes
 parse_span   "3-5" → (3, 5)
 parse_slice  "1:100" → (1, 100), lines counted from 1, both ends included
+read_keys    the values of a TOML table whose keys are fields of a dataclass
 from_table   a dataclass from a TOML table: unknown keys and wrong types are refused by name
+Renamed      an option under its old name: refused with the new one
 NO_KEY       metadata of fields of such a dataclass that are no keys of the table
 """
 
 from __future__ import annotations
 
+import argparse
 import re
-from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, fields
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from gyro.errors import InputError
@@ -61,10 +64,24 @@ def parse_slice(text: str) -> tuple[int, int | None]:
 
 def from_table(kind: type[T], table: Mapping[str, Any], place: str) -> T:
     """Make a dataclass of a TOML table; `place` is the table's name for errors."""
+    values = read_keys(kind, table, place)
+    known = _keys(kind).items()
+    missing = [n for n, f in known if n not in table and f.default is MISSING and f.default_factory is MISSING]
+    if missing:
+        raise InputError(f"{place} lacks {', '.join(missing)}")
+    return kind(**values)
+
+
+def _keys(kind: type) -> dict[str, Field[Any]]:
+    return {f.name: f for f in fields(kind) if f.metadata.get("key", True)}
+
+
+def read_keys(kind: type, table: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """The values of a TOML table, which may lack some of the dataclass' fields."""
     from pydantic import TypeAdapter, ValidationError  # it takes a while to import
 
     hints = get_type_hints(kind)
-    known = {f.name: f for f in fields(kind) if f.metadata.get("key", True)}  # type: ignore[arg-type]
+    known = _keys(kind)
     values = {}
     for key, value in table.items():
         if key not in known:
@@ -76,10 +93,24 @@ def from_table(kind: type[T], table: Mapping[str, Any], place: str) -> T:
                 raise OverflowError("too large for the machine")
         except (ValidationError, OverflowError) as error:
             raise InputError(f"found {key} = {value!r:.60} in {place}; {_type_name(hints[key])} is allowed") from error
-    missing = [n for n, f in known.items() if n not in table and f.default is MISSING and f.default_factory is MISSING]
-    if missing:
-        raise InputError(f"{place} lacks {', '.join(missing)}")
-    return kind(**values)
+    return values
+
+
+class Renamed(argparse.Action):
+    """`add_argument("--old", action=Renamed, new="--new")`: who gives --old is told of --new."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, new: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs="?", help=argparse.SUPPRESS)
+        self.new = new
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        raise InputError(f"found {option_string}, which has another name here: {self.new}")
 
 
 def _type_name(hint: Any) -> str:

@@ -5,6 +5,7 @@ OwnModels            what the names `kenlm:4` and `stupid-backoff:5` stand for w
 split_name           the kind and the place in a name
 KINDS                the table of kinds; a new kind is a room with a module that has `open_named`, and its line here
 MODEL_HELP           what can be named, for the help of commands
+VOUCH_HELP           what --vouch says there
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ KINDS = {
 }
 DEFAULT_KIND = "kenlm"
 MODEL_HELP = ", or ".join(entry.help for entry in KINDS.values())
+VOUCH_HELP = "models and index are of text that was split alike, although of text that came split this is not recorded"
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,12 @@ from gyro.text.corpus import Normalisation
 from rescoring.lattice_posterior import ngram_posteriors
 from rescoring.posterior import ORDER, Posteriors, string_posteriors
 from rescoring.posterior_file import PosteriorEvidence, read_posteriors
-from rescoring.source import LatticeItem, open_lattices
+from rescoring.source import LatticeItem, id_places, open_lattices
 from rescoring.string_evidence import AnyPath, Weights, read_nbest, read_outputs, read_texts
 
 FORMATS = ("outputs", "text", "moses", "tsv", "lattices", "posteriors")
-ALIGNMENTS = ("order", "id")
+ALIGNMENTS = ("id", "order")
+_ID, _ORDER = (f'--mt-by {by} (in [mt]: by = "{by}")' for by in ALIGNMENTS)
 
 
 class Evidence(Protocol):
@@ -116,7 +117,7 @@ class EvidenceFiles:
     normalisation: Normalisation
     format: str = "outputs"
     field: str = "outputs"
-    by: str = "order"
+    by: str = "id"
     scale: float | None = None
     # Not `field`, which is a field of this class.
     weights: Weights = dataclasses.field(default_factory=dict)
@@ -160,25 +161,27 @@ def _digest(path: Path) -> str:
         raise InputError(f"cannot read: {error.strerror}", path=path) from error
 
 
-def align(evidence: Evidence, ids: Sequence[str], by: str = "order") -> list[int]:
+def align(evidence: Evidence, ids: Sequence[str], by: str = "id") -> list[int]:
     """The number of the evidence's sentence for each lattice, whose ids are given.
 
-    By order there must be as many sentences as lattices; by id the evidence may have more.
+    By order there must be as many of both; by id (`rescoring.source.id_places`) the evidence may have more.
     """
     if by not in ALIGNMENTS:
         raise InputError(f"found the alignment {by!r} of evidence; allowed are {', '.join(ALIGNMENTS)}")
     if by == "order":
         if len(evidence.ids) != len(ids):
             found = f"found evidence for {len(evidence.ids)} sentences and {len(ids)} lattices"
-            raise InputError(f"{found}; as many of both are needed, or ids by which they are brought together")
+            raise InputError(f"{found}; as many of both are needed, or {_ID}")
         return list(range(len(ids)))
-    number = {id: place for place, id in enumerate(evidence.ids)}
+    number = id_places(evidence.ids, ids)
     if len(number) < len(evidence.ids):
         again = next(id for place, id in enumerate(evidence.ids) if number[id] != place)
         raise InputError(f"found the id {again!r} twice in the evidence; each may come once")
     for id in ids:
         if id not in number:
-            raise InputError(f"found no evidence for the lattice {id!r} among {len(evidence.ids)} sentences")
+            example = f", as {evidence.ids[0]!r:.60}" if evidence.ids else ""
+            found = f"found no evidence for the lattice {id!r:.60} among {len(evidence.ids)} sentences{example}"
+            raise InputError(f"{found}; the same ids are needed, or {_ORDER}")
     return [number[id] for id in ids]
 
 

@@ -20,7 +20,10 @@ def add_evidence_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--mt", nargs="+", metavar="FILE", help="what other systems say; several files for text")
     group.add_argument("--mt-format", choices=FORMATS, default="outputs", help="default: outputs, JSON Lines")
     group.add_argument("--mt-field", default="outputs", metavar="NAME", help="of JSON Lines (default outputs)")
-    group.add_argument("--mt-by", choices=ALIGNMENTS, default="order", help="what brings them together (default order)")
+    help_line = (
+        "what brings sentences and lattices together: their ids, or numbers of lines, or their order (default id)"
+    )
+    group.add_argument("--mt-by", choices=ALIGNMENTS, default="id", help=help_line)
     group.add_argument("--mt-scale", type=float, metavar="X", help="of n-best lists and lattices (default: --scale)")
     group.add_argument("--mt-tokenized", action="store_true", help="the text is split into tokens by blanks already")
     group.add_argument("--mt-lowercase", action="store_true", help="turn all its text into lower case")

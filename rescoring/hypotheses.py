@@ -19,7 +19,7 @@ from gyro.checksum import file_checksum
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.text.corpus import Normalisation, tokenize
-from rescoring.source import LatticeItem, LatticeSource, open_lattices
+from rescoring.source import LatticeItem, LatticeSource, id_places, open_lattices
 from rescoring.string_evidence import Tokens, Weights, read_outputs
 
 
@@ -74,19 +74,20 @@ def _lattice(strings: Sequence[Hypothesis]) -> Lattice:
 
 def only_ids(source: LatticeSource, ids: Iterable[str]) -> LatticeSource:
     """The lattices with these ids, in their order."""
-    known: dict[str, LatticeItem] = {}
+    seen: set[str] = set()
     for item in source:
-        if item.id in known:
+        if item.id in seen:
             raise InputError(
                 f"found the id {item.id!r:.60} twice; to choose by id each may come once", path=source.path
             )
-        known[item.id] = item
+        seen.add(item.id)
     wanted = list(ids)
+    known = id_places([item.id for item in source], wanted)
     for id in wanted:
         if id not in known:
             raise InputError(f"found no lattice with the id {id!r:.60} among {len(known)}", path=source.path)
     signature = sha256("\n".join((source.signature, *wanted)).encode()).hexdigest()[:12]
-    return LatticeSource(source.path, [known[id] for id in wanted], signature)
+    return LatticeSource(source.path, [source[known[id]] for id in wanted], signature)
 
 
 def _signature(contents: str, normalisation: Normalisation) -> str:

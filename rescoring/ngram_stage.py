@@ -17,12 +17,13 @@ from typing import Any, NamedTuple, Self
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.notation import NO_KEY
 from gyro.run.folder import open_run
 from gyro.run.outcome import Ordering, Outcome
 from gyro.score.evaluation import evaluate
 from gyro.text.bag import Bag
 from gyro.text.corpus import check_normalisation
-from lm.loading import KINDS, MODEL_HELP, load_language_model, split_name
+from lm.loading import KINDS, MODEL_HELP, VOUCH_HELP, load_language_model, split_name
 from lm.model import LanguageModel
 from rescoring.nbest_lists import NbestLists
 from rescoring.ngram import Rescorer, lattice_costs, string_costs
@@ -63,10 +64,13 @@ class ReadyNgrams:
 
     most_strings = None
 
-    def __init__(self, scales: Sequence[Scale], keep: float = 0.0, beta: float | None = None) -> None:
+    def __init__(
+        self, scales: Sequence[Scale], keep: float = 0.0, beta: float | None = None, *, vouched: bool | None = None
+    ) -> None:
         for scale in scales[1:]:
             first = scales[0]
-            check_normalisation(first.model.normalisation, first.name, scale.model.normalisation, scale.name)
+            names = (first.model.normalisation, first.name, scale.model.normalisation, scale.name)
+            check_normalisation(*names, vouched=vouched)
         self.scales = scales
         self.settings = {
             "command": "rescore",
@@ -168,13 +172,15 @@ class NgramStage(Stage):
     """Models that give the lattices new costs: `keep` times the old one and the weighted sum of the models'.
 
     A model is a name of lm.loading; in a pipeline stupid-backoff:ORDER is over the run's own index. With `beta`, only
-    what is on a path within so many nats of the new best stays.
+    what is on a path within so many nats of the new best stays. `vouched`: the text of the models was split alike,
+    where this is not recorded.
     """
 
     models: list[str]
     weights: list[float] = field(default_factory=list)
     keep: float = 0.0
     beta: float | None = None
+    vouched: bool | None = field(default=None, metadata=NO_KEY)
 
     kind = "ngram"
     command = "rescore"
@@ -193,12 +199,14 @@ class NgramStage(Stage):
             metavar="MODEL",
             help=f"{MODEL_HELP}; may be given again",
         )
+        parser.add_argument("--vouch", action="store_true", help=f"with --lm: {VOUCH_HELP}")
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> Self | None:
         if not arguments.lm:
             return None
-        return cls(arguments.lm, arguments.weight, 1.0 if arguments.add else 0.0, arguments.beta)
+        keep = 1.0 if arguments.add else 0.0
+        return cls(arguments.lm, arguments.weight, keep, arguments.beta, vouched=arguments.vouch)
 
     @classmethod
     def owns(cls, feature: str) -> bool:
@@ -212,4 +220,4 @@ class NgramStage(Stage):
 
     def ready(self, source: LatticeSource, place: Place) -> ReadyNgrams:
         models = [load_language_model(name, place.own) for name in self.models]
-        return ReadyNgrams(name_scales(models, self.weights), self.keep, self.beta)
+        return ReadyNgrams(name_scales(models, self.weights), self.keep, self.beta, vouched=self.vouched)

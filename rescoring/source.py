@@ -1,8 +1,10 @@
 """Lattices from anywhere: our own runs, OpenFst files of other tools, n-best lists.
 
-open_lattices  open a run folder, a folder of OpenFst files, one such file, or an n-best list
+open_lattices  open a run folder, a folder of OpenFst files, one such file, or an n-best list ("-": of standard input)
+join_sources   the sentences of several sources, one after the other
 LatticeSource  a sequence of LatticeItem, and what tells one source from another
 LatticeItem    one sentence: its id, its lattice, and its bag and reference where they are known
+id_places      where the sentences with some ids are among others
 
 Bare integer labels become words like "17", or those of a word map. The marks <s> and </s> that some tools put on arcs
 are taken off, for models set them themselves; which bare labels are such marks has to be said. In the lattice of an
@@ -13,13 +15,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import file_digest, sha256
 from itertools import groupby
 from os import PathLike
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -72,6 +75,7 @@ class LatticeSource(Sequence[LatticeItem]):
         self.signature = signature
         self.whole = self  # what it is a part of
         self.first = 0  # the number there of its first item
+        self.joined: Sequence[LatticeSource] = (self,)  # what it was made of
         self._items = items
         self._words = None if words is None else frozenset(words)
 
@@ -81,7 +85,7 @@ class LatticeSource(Sequence[LatticeItem]):
         bags = [item.bag for item in items]
         words = self._words if None in bags else words_of(bag for bag in bags if bag is not None)
         part = LatticeSource(self.path, items, self.signature, words)
-        part.whole, part.first = self, first - 1
+        part.whole, part.first, part.joined = self, first - 1, self.joined
         return part
 
     def __len__(self) -> int:
@@ -102,8 +106,9 @@ class LatticeSource(Sequence[LatticeItem]):
 
     def verify(self) -> None:
         """Compare the lattices of a run with the checksums that were noted with them."""
-        if (self.path / SUMS).exists():
-            verify_run(self.path)
+        for source in self.joined:
+            if (source.path / SUMS).exists():
+                verify_run(source.path)
 
     def bags(self) -> Iterator[Bag]:
         """The bags; one that is not known is an empty bag with the id."""
@@ -119,6 +124,8 @@ def open_lattices(
     `format` says how OpenFst files of other tools are read; those of a run are our own.
     """
     place = Path(path)
+    if str(path) == "-":
+        return _open_nbest(place, _list_of_stdin(), weights)
     if place.is_dir() and (place / "run.json").exists():
         return _open_run(place)
     if place.is_dir():
@@ -131,6 +138,40 @@ def open_lattices(
     if kind not in _LISTS:
         raise InputError(f"found a file of another kind; {ALLOWED}", path=path)
     return _open_nbest(place, _LISTS[kind], weights)
+
+
+def join_sources(sources: Sequence[LatticeSource]) -> LatticeSource:
+    """The sentences of several sources, whose ids must tell them apart."""
+    if len(sources) == 1:
+        return sources[0]
+    owner: dict[str, Path] = {}
+    for source in sources:
+        for item in source:
+            if item.id in owner:
+                found = f"found the id {item.id!r:.60}, which is in {owner[item.id]} too"
+                raise InputError(f"{found}; lattices that are read together have ids of their own", path=source.path)
+            owner[item.id] = source.path
+    known = [source._words for source in sources if source._words is not None]
+    words = frozenset().union(*known) if len(known) == len(sources) else None
+    signature = sha256(" ".join(source.signature for source in sources).encode()).hexdigest()[:12]
+    joined = LatticeSource(sources[0].path, [item for source in sources for item in source], signature, words)
+    joined.joined = tuple(sources)
+    return joined
+
+
+def id_places(known: Sequence[str], wanted: Collection[str]) -> dict[str, int]:
+    """The place of each known id or, where none of the wanted ones is known and all can be numbers from 1, of numbers.
+
+    Bags of plain text are numbered; what others say of them may have ids of its own.
+
+    >>> id_places(["x", "y"], ["y"]), id_places(["x", "y"], ["2"])
+    ({'x': 0, 'y': 1}, {'1': 0, '2': 1})
+    """
+    places = {id: place for place, id in enumerate(known)}
+    if not places.keys().isdisjoint(wanted):
+        return places
+    numbers = {str(place + 1): place for place in range(len(known))}
+    return numbers if numbers.keys() >= set(wanted) else places
 
 
 class _RunItems(Sequence[LatticeItem]):
@@ -209,15 +250,27 @@ def _open_nbest(
 ) -> LatticeSource:
     items: list[LatticeItem] = []
     words: set[str] = set()
+    chosen = "" if weights is None else repr(sorted(weights.items()))
+    contents = sha256(chosen.encode())
     for (_, id), group in groupby(read(path), key=lambda entry: (entry.sentence, entry.id)):
         strings = [Hypothesis(entry.tokens, _cost(entry, weights, path)) for entry in group]
         words.update(token for string in strings for token in string.tokens)
+        contents.update(repr((id, strings)).encode())
         items.append(LatticeItem(id, _list_reader(strings)))
     again = [id for id, count in _counts(item.id for item in items).items() if count > 1]
     if again:
         raise InputError(f"sentence {again[0]} comes back after another; the strings of one stand together", path=path)
-    chosen = "" if weights is None else repr(sorted(weights.items()))
-    return LatticeSource(path, items, _signature([path], chosen), words - set(MARKS))
+    signature = contents.hexdigest()[:12] if str(path) == "-" else _signature([path], chosen)
+    return LatticeSource(path, items, signature, words - set(MARKS))
+
+
+def _list_of_stdin() -> Callable[[AnyPath], Iterator[NbestEntry]]:
+    """How the n-best list on standard input is read: that of Moses begins with a number, JSON Lines with a brace."""
+    if sys.stdin is None:
+        raise InputError("standard input is closed; give a file")
+    reader: Any = sys.stdin.buffer
+    is_json = reader.peek(1)[:1] == b"{"
+    return read_jsonl if is_json else read_moses
 
 
 def _counts(ids: Iterable[str]) -> dict[str, int]:

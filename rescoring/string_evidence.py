@@ -18,7 +18,7 @@ from pathlib import Path
 from gyro.errors import InputError
 from gyro.files import parse_object
 from gyro.lattice.nbest import read_jsonl, read_moses, read_tsv
-from gyro.text.corpus import Normalisation, read_lines, tokenize
+from gyro.text.corpus import Normalisation, object_id, read_lines, tokenize
 from rescoring.posterior import ORDER, Posteriors, string_posteriors
 
 AnyPath = str | PathLike[str]
@@ -54,7 +54,8 @@ def read_outputs(
 ) -> StringEvidence:
     """The outputs of several systems: an object a line, with the texts by system under `field`.
 
-    A system without a weight has weight 1. The id of a line is its `id` or, without one, its number from 1.
+    A system without a weight has weight 1. The id of a line is that of gyro.text.corpus.object_id or,
+    without one, its number from 1.
     """
     chosen = dict(weights or {})
     unused = set(chosen)
@@ -65,7 +66,7 @@ def read_outputs(
         if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
             found = f"found {field} {texts!r:.60}; an object of texts by system is needed"
             raise InputError(found, path=path, line=number)
-        ids.append(str(value.get("id", number)))
+        ids.append(object_id(value) or str(number))
         strings.append(tuple(tuple(tokenize(text, normalisation)) for text in texts.values()))
         shares.append(tuple(chosen.get(system, 1.0) for system in texts))
         if texts and not any(shares[-1]):

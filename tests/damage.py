@@ -345,6 +345,7 @@ def _read_foreign(folder: Path) -> object:
 @_work("moses.txt run/nbest.txt run/nbest.jsonl mt.jsonl list.tsv posteriors.tsv")
 def _read_lists(folder: Path) -> object:
     from gyro.lattice.nbest import read_jsonl
+    from gyro.pipeline.reference import read_references
     from gyro.text.corpus import Normalisation
     from rescoring.posterior_file import read_posteriors
     from rescoring.source import open_lattices
@@ -357,6 +358,7 @@ def _read_lists(folder: Path) -> object:
         for item in open_lattices(folder / name):
             item.lattice()
     read_outputs(folder / "mt.jsonl", split)
+    list(read_references([folder / "mt.jsonl"], split, json_field="id"))
     return list(read_jsonl(folder / "run" / "nbest.jsonl"))
 
 
@@ -407,8 +409,11 @@ def _read_trees(folder: Path) -> object:
     from grammars.ccg.derivation import read_auto
     from grammars.conllu import read_conllu
     from gyro.pipeline.config import load_config
+    from gyro.pipeline.reference import read_references
+    from gyro.text.corpus import Normalisation
 
     list(read_conllu(folder / "trees.conllu"))
+    list(read_references([folder / "trees.conllu"], Normalisation("none")))
     for entry in read_auto(folder / "trees.auto"):
         str(entry)
     return load_config(folder / "config.toml")

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def shown_commands() -> list[tuple[str, str]]:
 def words_of(line: str) -> list[str]:
     """The arguments of a shown line; what stands after `#` or three blanks is a remark."""
     words = shlex.split(re.split(r"\s{3,}", line)[0], comments=True)
-    return words[: words.index("|")] if "|" in words else words
+    return list(takewhile(lambda word: word not in ("|", ">"), words))
 
 
 def parse(words: list[str]) -> argparse.Namespace:

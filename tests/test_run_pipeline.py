@@ -111,7 +111,7 @@ def test_a_full_disk_ends_the_run_and_the_next_start_goes_on(tmp_path: Path) -> 
     assert done.returncode == 2
     assert "BLEU" not in done.stdout
     last = done.stderr.splitlines()[-1]
-    assert last.startswith(f"run_pipeline: {tmp_path / 'run' / 'mbr'}")
+    assert last.startswith(f"gyro: {tmp_path / 'run' / 'mbr'}")
     assert last.endswith("cannot write: File too large")
     assert main([str(config)]) == 0
     assert [path.read_bytes() for path in made] == expected
@@ -121,7 +121,7 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     config = tmp_path / "run.toml"
     config.write_text(CONFIG.format(folder=tmp_path / "run").replace("sotu:1961-1963", "no.txt"))
     assert main([str(config)]) == 2
-    assert capsys.readouterr().err == "run_pipeline: no.txt: no such file\n"
+    assert capsys.readouterr().err == "gyro: no.txt: no such file\n"
 
 
 def test_a_missing_neural_model_is_one_line_before_any_work(
@@ -133,7 +133,7 @@ def test_a_missing_neural_model_is_one_line_before_any_work(
     config.write_text(CONFIG.format(folder=tmp_path / "run") + "[neural]\n")
     assert main([str(config)]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("run_pipeline: no neural model is installed: `gyro neural --install` gets one")
+    assert error.startswith("gyro: no neural model is installed: `gyro neural --install` gets one")
     assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
 

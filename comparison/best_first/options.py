@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gyro.errors import InputError
+from gyro.notation import Renamed
 
 if TYPE_CHECKING:
     from comparison.best_first.model import ModelSettings
@@ -152,9 +153,11 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--units", choices=("base-np",), help="base noun phrases as units")
     group.add_argument("--lemmas", action="store_true", help="lemmas and attributes in an unordered labelled tree")
     group.add_argument("--cutoff", type=int, default=20, metavar="N", help="CCG: frequent words of the lexicon (20)")
-    group.add_argument(
-        "--beta", type=float, default=0.0, metavar="B", help="CCG: categories by a multi-tagger with this cut-off"
+    help_line = (
+        "CCG: categories by a multi-tagger, those at least so many times as probable as the best (default: none)"
     )
+    group.add_argument("--tagger-cutoff", type=float, default=0.0, metavar="B", help=help_line)
+    parser.add_argument("--beta", action=Renamed, new="--tagger-cutoff")
     group = parser.add_argument_group("language model")
     group.add_argument("--lm", metavar="MODEL", help="an n-gram model whose score is a feature")
     group.add_argument("--lm-weight", type=float, default=0.2, metavar="W", help="its weight (default 0.2)")
@@ -224,8 +227,8 @@ def model_settings(arguments: argparse.Namespace, model: LanguageModel | None) -
         raise InputError("--heads, --labels and --lemmas go with --grammar dependency")
     if arguments.grammar == "ccg" and arguments.templates != TEMPLATE_SETS[0]:
         raise InputError("--templates goes with --grammar dependency")
-    if arguments.grammar == "dependency" and arguments.beta:
-        raise InputError("--beta goes with --grammar ccg")
+    if arguments.grammar == "dependency" and arguments.tagger_cutoff:
+        raise InputError("--tagger-cutoff goes with --grammar ccg")
     if lemmas and arguments.units:
         raise InputError("--units and --lemmas do not go together: a unit is a string")
     known = {"pos": arguments.pos == "given", "heads": arguments.heads or lemmas}
@@ -243,7 +246,7 @@ def model_settings(arguments: argparse.Namespace, model: LanguageModel | None) -
         templates=arguments.templates,
         dp=not arguments.no_dp,
         cutoff=arguments.cutoff,
-        beta=arguments.beta,
+        beta=arguments.tagger_cutoff,
         lm="" if model is None else model.signature,
         lm_weight=0.0 if model is None else arguments.lm_weight,
         bits=arguments.bits,

@@ -23,12 +23,12 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from comparison.learning.development import DevScore
 from gyro.array_file import read_arrays
 from gyro.errors import InputError
 from gyro.files import check_type, parse_object, read_json, write_atomically, write_json, write_text
+from gyro.notice import Bar
 from gyro.text.corpus import read_lines
 
 PROGRESS, HISTORY, PLOT = "checkpoint.json", "training.jsonl", "training.svg"
@@ -186,7 +186,7 @@ def _run_iteration(
 ) -> None:
     order = list(range(treebank.size))
     random.Random(f"{identity['seed']} {number}").shuffle(order)
-    bar = tqdm(total=treebank.size, initial=first, unit=" sentences", disable=None, desc=f"iteration {number}")
+    bar = Bar(total=treebank.size, initial=first, unit=" sentences", desc=f"iteration {number}")
     began = time.monotonic()
     with bar:
         for position in range(first, treebank.size):

@@ -12,6 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from gyro.errors import InputError
+from lm.loading import VOUCH_HELP
 
 if TYPE_CHECKING:
     from comparison.ngram_beam.system import NgramBeamSystem
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--lm", default=os.environ.get("GYRO_LM"), metavar="MODEL", help="the language model; else that of $GYRO_LM"
     )
     group.add_argument("--model", metavar="MODEL", help="a model of gyro train ngram-beam: rank by the future cost too")
+    group.add_argument("--vouch", action="store_true", help=VOUCH_HELP)
     group.add_argument("--beam", type=int, default=64, metavar="N", help="hypotheses a row (default 64)")
     group.add_argument("--end", action="store_true", help="the end of the sentence costs something too")
     group.add_argument(
@@ -40,7 +42,7 @@ def open_system(arguments: argparse.Namespace) -> NgramBeamSystem:
         raise InputError("--lm MODEL is needed: a language model, that of gyro lm for one")
     settings = GenerationSettings(arguments.beam, arguments.end, arguments.recombine)
     unigrams = None if arguments.model is None else read_unigrams(arguments.model)
-    return NgramBeamSystem(load_language_model(arguments.lm), settings, unigrams)
+    return NgramBeamSystem(load_language_model(arguments.lm), settings, unigrams, vouched=arguments.vouch)
 
 
 def add_training_arguments(parser: argparse.ArgumentParser) -> None:

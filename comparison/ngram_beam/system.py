@@ -52,11 +52,12 @@ class NgramBeamSystem:
         language_model: LanguageModel,
         settings: GenerationSettings | None = None,
         unigrams: UnigramModel | None = None,
+        *,
+        vouched: bool | None = None,
     ) -> None:
         if unigrams is not None:
-            check_normalisation(
-                language_model.normalisation, "the language model", unigrams.normalisation, "the unigram model"
-            )
+            known = (language_model.normalisation, "the language model", unigrams.normalisation, "the unigram model")
+            check_normalisation(*known, vouched=vouched)
         self.language_model = language_model
         self.settings = settings or GenerationSettings()
         self.unigrams = unigrams

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from tqdm import tqdm
-
 from comparison.ngram_beam.unigram_model import UnigramModel, count_words
 from grammars.conllu import ConlluSentence, is_usable, read_conllu
+from gyro.notice import Bar
 from gyro.text.corpus import Normalisation, read_sentences
 
 TREEBANK = ".conllu"
@@ -53,7 +52,7 @@ def count_corpora(paths: Sequence[str], options: TextOptions) -> tuple[UnigramMo
     """Count the words of files; treebanks alone leave it open how text becomes tokens."""
     counted = Counted()
     normalisation = None if all(map(is_treebank, paths)) else options.normalisation
-    with tqdm(_sentences(paths, options, counted), unit=" sentences", unit_scale=True, disable=None) as bar:
+    with Bar(_sentences(paths, options, counted), unit=" sentences", unit_scale=True) as bar:
         return count_words(bar, normalisation), counted
 
 

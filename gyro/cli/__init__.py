@@ -1,6 +1,7 @@
 """The command line: `gyro COMMAND …`.
 
-main  reads the arguments and runs the command
+main          reads the arguments and runs the command
+whole_parser  all commands with all their arguments
 
 Each command is a module of its own name (a dash is an underscore there), which is imported only when it is asked for:
 `add_arguments(parser)`, and `run(arguments)`, which gives the exit code.
@@ -12,11 +13,15 @@ import argparse
 import os
 import resource
 import sys
+import time
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
-from gyro.cli.parser import CommandParser
+from gyro.cli.parser import CommandParser, add_volume, volume_of
 from gyro.errors import ResourceError, exit_code
+from gyro.notice import Volume, at_volume
+from gyro.run.system import SYSTEMS, system_kind
 from gyro.version import __version__
 
 COMMANDS = {
@@ -28,7 +33,8 @@ COMMANDS = {
     "phrases": "print the phrases of the index that each bag can make, with their counts",
     "train": "train a system that GYRO is compared with, on a treebank",
     "generate": "order a file of bags: lattices, n-best lists and best strings",
-    "order": "order one bag given at the prompt",
+    "order": "order bags given at the prompt or by a pipe",
+    "run": "everything from text to scores, from one TOML file",
     "rescore": "give lattices the costs of other models: n-grams of any order, dependencies, a neural model",
     "neural": "tell what a pretrained neural language model is, or install the embedded one",
     "dependency-lm": "estimate a dependency language model on text",
@@ -45,6 +51,7 @@ COMMANDS = {
     "score": "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems",
     "compile": "compile what the program uses, all at once, so that its first use need not",
     "verify": "find damage: compare models, indexes and runs with the checksums of their making",
+    "completion": "what a shell needs to complete commands, options, choices and files",
     "report": "write one HTML page on runs: scores, figures, examples, configuration",
 }
 
@@ -58,7 +65,7 @@ from text to orders:
   gyro lm news.txt.xz -o news.lm
   gyro bags references.txt -o bags.jsonl
   gyro generate bags.jsonl -o run --index news.index --lm news.lm
-  gyro score run/best.txt references.tok
+  gyro score run
 """
 
 
@@ -67,11 +74,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     # One thread a process: more of them take memory when NumPy is loaded, and time from each other.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    began = time.perf_counter()
 
     def work() -> int:
         parser = _parser(words)
         arguments = parser.parse_args(words)
-        return int(arguments.command(arguments))
+        with at_volume(volume_of(arguments)):
+            code = int(arguments.command(arguments))
+            if volume_of(arguments) is Volume.VERBOSE:
+                print(f"gyro: {_used(began)}", file=sys.stderr)
+        return code
 
     return exit_code("gyro", work)
 
@@ -84,8 +96,35 @@ def _check_address_space(command: str) -> None:
         raise ResourceError(f"{found}; {LEAST_ADDRESS_SPACE >> 20} MB or more are needed")
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _used(began: float) -> str:
+    """The time since then, and the most memory that this process or one of its workers has held."""
+    most = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    unit = 1 if sys.platform == "darwin" else 1 << 10
+    return f"{time.perf_counter() - began:.1f} s, {most * unit / 2**20:.0f} MB a process at most"
+
+
+def _parser(words: Sequence[str]) -> CommandParser:
     """All commands with their help lines; only the chosen one brings its module and arguments."""
+    parser, commands = _without_arguments()
+    chosen = next((word for word in words if not word.startswith("-")), "")
+    if chosen in commands:
+        _check_address_space(chosen)
+        commands[chosen].words = words[words.index(chosen) + 1 :]
+        _fill(chosen, commands[chosen])
+    return parser
+
+
+def whole_parser() -> CommandParser:
+    """All commands with all their arguments, those of `gyro generate` for every system."""
+    parser, commands = _without_arguments(conflict_handler="resolve")
+    for name, command in commands.items():
+        _fill(name, command)
+    for system in SYSTEMS:
+        system_kind(system).add_arguments(commands["generate"])
+    return parser
+
+
+def _without_arguments(**options: Any) -> tuple[CommandParser, dict[str, CommandParser]]:
     parser = CommandParser(
         prog="gyro",
         description="Word ordering: a bag of words goes in, the fluent sentences made of all of them come out.",
@@ -93,13 +132,18 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"gyro {__version__}")
+    add_volume(parser)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for name, help_line in COMMANDS.items():
-        command = commands.add_parser(name, help=help_line, description=help_line[0].upper() + help_line[1:] + ".")
-        if name in words[:1]:
-            _check_address_space(name)
-            command.words = words[1:]
-            module = import_module(f"gyro.cli.{name.replace('-', '_')}")
-            module.add_arguments(command)
-            command.set_defaults(command=module.run)
-    return parser
+    made = {
+        name: commands.add_parser(name, help=line, description=line[0].upper() + line[1:] + ".", **options)
+        for name, line in COMMANDS.items()
+    }
+    return parser, made
+
+
+def _fill(name: str, command: CommandParser) -> None:
+    """Give a command the arguments that its module knows."""
+    module = import_module(f"gyro.cli.{name.replace('-', '_')}")
+    module.add_arguments(command)
+    add_volume(command)
+    command.set_defaults(command=module.run)

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "treebank", nargs="+", metavar="TREEBANK", help="CoNLL-U, or derivations (.auto); .gz .xz .bz2 .zst too"
+        "treebank",
+        nargs="+",
+        metavar="TREEBANK",
+        help="CoNLL-U, or derivations (.auto); .gz .xz .bz2 .zst too, - for CoNLL-U on stdin",
     )
     parser.add_argument("-o", "--output", default="-", metavar="BAGS", help="JSON Lines to write (default: stdout)")
     parser.add_argument("--range", metavar="A:B", help="only these sentences, counted from 1, like 1:100")
@@ -36,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--units", choices=("base-np",), help="base noun phrases as units")
     group.add_argument("--lemmas", action="store_true", help="lemmas and attributes for forms, in a labelled tree")
     group.add_argument(
-        "--categories", metavar="MODEL", help="CCG: categories by the multi-tagger of a model of gyro train --beta"
+        "--categories",
+        metavar="MODEL",
+        help="CCG: categories by the multi-tagger of a model of gyro train --tagger-cutoff",
     )
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of the choice of tokens (default 0)")
 
@@ -76,7 +81,9 @@ def _category_finder(model: str | None) -> Callable[[TreebankSentence], list[tup
 
     beta = read_settings(model).settings.beta
     if not beta:
-        raise InputError("has no multi-tagger; gyro train --grammar ccg --beta B makes models with one", path=model)
+        raise InputError(
+            "has no multi-tagger; gyro train --grammar ccg --tagger-cutoff B makes models with one", path=model
+        )
     tagger = load_tagger(Path(model) / TAGGER)
     return lambda sentence: likely_categories(tagger, sentence, beta)
 

@@ -4,28 +4,46 @@ from __future__ import annotations
 
 import argparse
 
-from gyro.cli.output import open_output, write_line
-from gyro.cli.text_options import add_text_arguments, counted_sentences
+from gyro.cli.output import open_output
+from gyro.cli.text_options import add_text_arguments, read_normalisation
+from gyro.errors import InputError
 from gyro.files import write_atomically
+from gyro.notice import Bar
+from gyro.pipeline.reference import check_ids, read_references, write_bags
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("references", metavar="REFERENCES", help="text, one sentence a line; - for stdin")
+    help_line = "text, one sentence a line, or treebanks .conllu; .gz .xz .bz2 .zst too, - for stdin"
+    parser.add_argument("references", nargs="+", metavar="REFERENCES", help=help_line)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="JSON Lines to write (default: stdout)")
     parser.add_argument("--text", metavar="FILE", help="write the tokenised references too, one a line, for gyro score")
+    help_line = "number the bags, instead of keeping the id or src_id of JSON Lines and the sent_id of treebanks"
+    parser.add_argument("--numbered", action="store_true", help=help_line)
     add_text_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """The id of a bag is the number of its line, so that it can be found in files with the same lines; empty lines have
-    no bag. Of paragraphs it is the number of the sentence.
+    """The id of a bag is that of its sentence or the number of its line, so that it can be found in files with the same
+    lines; empty lines have no bag. Of paragraphs it is the number of the sentence.
     """
-    with counted_sentences(arguments, [arguments.references], keep_empty=True) as sentences:
-        numbered = [(number, sentence) for number, sentence in enumerate(sentences, 1) if sentence]
+    files = arguments.references
+    found = read_references(
+        files,
+        read_normalisation(arguments, files),
+        paragraphs=arguments.paragraphs,
+        json_field=arguments.json_field,
+        jobs=arguments.jobs,
+        numbered=arguments.numbered,
+    )
+    with Bar(found, unit=" sentences", unit_scale=True, desc="reading") as bar:
+        references = [reference for reference in bar if reference.tokens]
+    try:
+        check_ids(references, files[0])
+    except InputError as error:
+        raise InputError(f"{error}; --numbered gives others") from error
     with open_output(arguments.output) as file:
-        for number, reference in numbered:
-            write_line(file, {"id": str(number), "tokens": sorted(reference), "reference": reference})
+        write_bags(file, references)
     if arguments.text:
         with write_atomically(arguments.text, "w") as file:
-            file.writelines(" ".join(reference) + "\n" for _, reference in numbered)
+            file.writelines(" ".join(tokens) + "\n" for _, tokens in references)
     return 0

@@ -8,7 +8,7 @@ from gyro.cli.output import open_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="DIR", help="the folder of a run")
+    parser.add_argument("runs", nargs="+", metavar="DIR", help="the folder of a run; of several, one after the other")
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: stdout")
 
 
@@ -16,5 +16,6 @@ def run(arguments: argparse.Namespace) -> int:
     from gyro.run.folder import open_run
 
     with open_output(arguments.output) as file:
-        file.writelines(line + "\n" for line in open_run(arguments.run).best())
+        for folder in arguments.runs:
+            file.writelines(line + "\n" for line in open_run(folder).best())
     return 0

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from itertools import chain
 
-from tqdm import tqdm
-
 from gyro.errors import InputError
 from gyro.files import write_atomically
+from gyro.notice import Bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     report = ConversionReport()
     sentences = chain.from_iterable(map(read_conllu, arguments.trees))
     with (
-        tqdm(sentences, unit=" trees", disable=None, desc="converting") as bar,
+        Bar(sentences, unit=" trees", desc="converting") as bar,
         write_atomically(arguments.output, "w") as file,
     ):
         write_auto(file, convert_all(bar, report, arguments.scheme))

@@ -15,7 +15,7 @@ SHOWN = 10  # numbers of lattices that were left out
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
+    parser.add_argument("lattices", nargs="+", metavar="LATTICES", help=LATTICES)
     help_line = "names of the files, with %%d for the number from 1, like lats/%%d.fst.gz"
     parser.add_argument("-o", "--output", required=True, metavar="PATTERN", help=help_line)
     parser.add_argument("--range", metavar="A:B", help="only these lattices, counted from 1, like 1:100")
@@ -36,7 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     numbered_name(arguments.output, 1)
     source = open_source(arguments.lattices, arguments.range, format)
-    _check_place(source.path, Path(arguments.output).parent)
+    for read in source.joined:
+        _check_place(read.path, Path(arguments.output).parent)
     missing = []
     items = Progress(0, 0, sys.stderr).over(source, "lattices", len(source))
     for number, item in enumerate(items, source.first + 1):

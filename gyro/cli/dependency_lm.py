@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from itertools import islice
 
-from tqdm import tqdm
-
 from gyro.cli.text_options import add_text_arguments, option_sentences, text_normalisation
 from gyro.errors import InputError
 from gyro.notation import parse_size
+from gyro.notice import Bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     normalisation = text_normalisation(arguments, arguments.corpus)
     # Tokenising is much faster than parsing: one process keeps all the parser's busy.
     sentences = option_sentences(arguments, arguments.corpus)
-    with tqdm(total=arguments.limit, unit=" sentences", disable=None, desc="parsing") as bar:
+    with Bar(total=arguments.limit, unit=" sentences", desc="parsing") as bar:
         train_dependency_model(
             islice(sentences, arguments.limit),
             arguments.output,

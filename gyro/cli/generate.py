@@ -9,14 +9,15 @@ from gyro.cli.parser import CommandParser
 from gyro.errors import InputError
 from gyro.notation import parse_slice
 from gyro.run.system import SYSTEMS, system_kind
-from gyro.text.bag_file import read_bags
+from gyro.text.bag_file import read_bag_files
 
 
 def add_arguments(parser: CommandParser) -> None:
-    parser.add_argument("bags", metavar="BAGS", help="bags, one a line, or JSON Lines with id and tokens; - for stdin")
+    help_line = "files of bags, one a line, or JSON Lines with id and tokens; - for stdin"
+    parser.add_argument("bags", nargs="+", metavar="BAGS", help=help_line)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of the run")
     parser.add_argument("--jobs", "-j", type=int, default=1, metavar="N", help="processes (default 1)")
-    parser.add_argument("--range", metavar="A:B", help="only these lines, counted from 1, like 1:100")
+    parser.add_argument("--range", metavar="A:B", help="only these lines of all files, counted from 1, like 1:100")
     parser.add_argument(
         "-n", "--nbest", type=int, default=100, metavar="N", help="length of n-best lists (default 100)"
     )
@@ -36,10 +37,10 @@ def add_arguments(parser: CommandParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     first, last = parse_slice(arguments.range) if arguments.range else (1, None)
-    bags = islice(read_bags(arguments.bags), first - 1, last)
+    bags = islice(read_bag_files(arguments.bags), first - 1, last)
     start = list(islice(bags, 1))
     if not start:
-        raise InputError("no bags in that range" if arguments.range else "no bags", path=arguments.bags)
+        raise InputError("no bags in that range" if arguments.range else "no bags", path=arguments.bags[-1])
     system = system_kind(arguments.system).open_system(arguments)
     options = {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "retry_failed", "gzip")}
     summary = system.run(chain(start, bags), arguments.output, **options)

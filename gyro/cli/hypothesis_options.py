@@ -37,14 +37,14 @@ def add_hypotheses_arguments(parser: argparse.ArgumentParser) -> None:
 
 def open_chosen(arguments: argparse.Namespace) -> LatticeSource:
     """The sentences of LATTICES that are asked for, of which there must be some."""
-    path, span = arguments.lattices, arguments.range
+    paths, span = arguments.lattices, arguments.range
     if arguments.hypotheses == "lattices":
         for name in ("weights", "tokenized", "lowercase"):
             if getattr(arguments, f"hypotheses_{name}"):
                 raise InputError(f"--hypotheses-{name} goes with --hypotheses nbest or outputs")
         if arguments.ids is None:
-            return open_source(path, span, LatticeFormat.from_arguments(arguments))
-        source = open_source(path, None, LatticeFormat.from_arguments(arguments))
+            return open_source(paths, span, LatticeFormat.from_arguments(arguments))
+        source = open_source(paths, None, LatticeFormat.from_arguments(arguments))
     else:
         source = _open_text(arguments)
     if arguments.ids is not None:
@@ -55,19 +55,21 @@ def open_chosen(arguments: argparse.Namespace) -> LatticeSource:
     if span:
         source = source.part(*parse_slice(span))
     if not len(source):
-        raise InputError("no lattices in that range" if span else "no lattices", path=path)
+        raise InputError("no lattices in that range" if span else "no lattices", path=paths[0])
     return source
 
 
 def _open_text(arguments: argparse.Namespace) -> LatticeSource:
     from gyro.text.corpus import Normalisation
     from rescoring.hypotheses import open_hypotheses
+    from rescoring.source import join_sources
     from rescoring.string_evidence import parse_weights
 
-    return open_hypotheses(
-        arguments.lattices,
-        arguments.hypotheses,
-        Normalisation("none" if arguments.hypotheses_tokenized else "spacy-en", arguments.hypotheses_lowercase),
-        field=arguments.hypotheses_field,
-        weights=parse_weights(arguments.hypotheses_weights),
+    format, field = arguments.hypotheses, arguments.hypotheses_field
+    how = Normalisation("none" if arguments.hypotheses_tokenized else "spacy-en", arguments.hypotheses_lowercase)
+    weights = parse_weights(arguments.hypotheses_weights)
+    if format == "outputs" and "-" in arguments.lattices:
+        raise InputError("found - with --hypotheses outputs; their files are read twice, so names are needed")
+    return join_sources(
+        [open_hypotheses(path, format, how, field=field, weights=weights) for path in arguments.lattices]
     )

@@ -1,6 +1,6 @@
 """The options of commands that read lattices, and those of runs made of them.
 
-LATTICES               what may stand for lattices, for help lines
+LATTICES               what may stand for lattices, for help lines; most commands take several
 add_lattice_arguments  how lattice files of other tools are read; `LatticeFormat.from_arguments` has what they say
 open_source            the lattices, or a range of them, of which there must be some
 add_batch_arguments    processes, length of n-best lists, limits, overwriting, retrying
@@ -21,7 +21,10 @@ from gyro.notation import parse_size, parse_slice
 if TYPE_CHECKING:
     from rescoring.source import LatticeSource
 
-LATTICES = "the folder of a run, a folder of .fst files, one such file, or an n-best list (.txt, .nbest, .jsonl, .tsv)"
+LATTICES = (
+    "the folder of a run, a folder of .fst files, one such file, or an n-best list (.txt, .nbest, .jsonl, .tsv; - for "
+    "stdin, of Moses or JSON Lines)"
+)
 
 
 class _Numbers(argparse.Action):
@@ -59,14 +62,15 @@ def add_lattice_arguments(parser: argparse.ArgumentParser, prefix: str = "", of:
     group.add_argument(f"--{prefix}unknown", metavar="WORD", help=help_line)
 
 
-def open_source(path: str, range: str | None = None, format: LatticeFormat = OWN_FORMAT) -> LatticeSource:
-    from rescoring.source import open_lattices
+def open_source(paths: Sequence[str], range: str | None = None, format: LatticeFormat = OWN_FORMAT) -> LatticeSource:
+    """The sentences of all that is named, which have ids of their own."""
+    from rescoring.source import join_sources, open_lattices
 
-    source = open_lattices(path, format=format)
+    source = join_sources([open_lattices(path, format=format) for path in paths])
     if range:
         source = source.part(*parse_slice(range))
     if not len(source):
-        raise InputError("no lattices in that range" if range else "no lattices", path=path)
+        raise InputError("no lattices in that range" if range else "no lattices", path=paths[0])
     return source
 
 

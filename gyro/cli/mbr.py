@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields, replace
 
 from gyro.cli.hypothesis_options import add_hypotheses_arguments, open_chosen
 from gyro.cli.lattice_options import (
@@ -12,15 +13,21 @@ from gyro.cli.lattice_options import (
     batch_options,
     limits_of,
 )
+from gyro.cli.tuned_options import add_tuned_argument, is_default, mark_defaults, tuned_keys
+from rescoring.mbr import MbrParameters
 from rescoring.mbr_stage import MbrStage, mbr_best
 from rescoring.stage import Place, run_ready
 
+PARAMETERS = tuple(field.name for field in fields(MbrParameters))
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
+    parser.add_argument("lattices", nargs="+", metavar="LATTICES", help=LATTICES)
     parser.add_argument("-o", "--output", metavar="DIR", help="the folder of the new run (default: strings on stdout)")
     add_batch_arguments(parser, "with -o: length of n-best lists")
     MbrStage.add_arguments(parser)
+    mark_defaults(parser, PARAMETERS)
+    add_tuned_argument(parser, "the parameters of its [mbr]; options go before them")
     add_hypotheses_arguments(parser)
     add_lattice_arguments(parser)
     add_lattice_arguments(parser, "mt-", " (evidence; default: the same as above)")
@@ -28,6 +35,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     stage = MbrStage.from_arguments(arguments)
+    if arguments.tuned is not None:
+        tuned = tuned_keys(arguments.tuned, MbrStage)
+        given = {name for name, value in vars(arguments).items() if not is_default(value)}
+        stage = replace(stage, **{name: value for name, value in tuned.items() if name not in given})
     source = open_chosen(arguments)
     ready = stage.ready(source, Place())
     if arguments.output is None:

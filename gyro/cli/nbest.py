@@ -9,7 +9,8 @@ from gyro.errors import InputError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="DIR", help="the folder of a run")
+    help_line = "the folder of a run; of several, one after the other, and numbers of sentences go on"
+    parser.add_argument("runs", nargs="+", metavar="DIR", help=help_line)
     parser.add_argument("-n", type=int, default=100, metavar="N", help="orders a bag (default 100)")
     help_line = "default: moses; tsv: text, a tab and the cost, with an empty line after each bag"
     parser.add_argument("--format", choices=["moses", "jsonl", "tsv"], default="moses", help=help_line)
@@ -23,5 +24,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.n < 1:
         raise InputError(f"found -n {arguments.n}; at least 1 is allowed")
     with open_output(arguments.output) as file:
-        write_nbest(open_run(arguments.run), arguments.n, arguments.format, file)
+        before = 0
+        for folder in arguments.runs:
+            run = open_run(folder)
+            write_nbest(run, arguments.n, arguments.format, file, before=before)
+            before += len(run)
     return 0

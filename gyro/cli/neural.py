@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lm.neural.weights import Checkpoint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "model",
-        nargs="?",
-        default="default",
+        "models",
+        nargs="*",
+        default=["default"],
         metavar="MODEL",
         help="a GGUF file, a Hugging Face folder, or default for the embedded model (which is the default)",
     )
@@ -26,11 +30,17 @@ def run(arguments: argparse.Namespace) -> int:
     from lm.neural.embedded import install_default
 
     if arguments.install:
-        if arguments.model != "default":
-            raise InputError(f"found --install and the model {arguments.model}; only the embedded one is installed")
+        if arguments.models != ["default"]:
+            found = " ".join(arguments.models)
+            raise InputError(f"found --install and the model {found}; only the embedded one is installed")
         print(f"the embedded model is in {install_default()}")
         return 0
-    model = open_checkpoint(arguments.model)
+    for name in arguments.models:
+        _tell(open_checkpoint(name))
+    return 0
+
+
+def _tell(model: Checkpoint) -> None:
     shape = model.shape
     print(f"{model.path}: {shape.family}, {model.parameters:,} parameters, mostly {model.packing}")
     print(f"layers      {shape.layers} of width {shape.width}, {shape.heads} heads, {shape.key_heads} key heads")
@@ -38,7 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"a string    from {_mark(model.start, model.marks[0])} to {_mark(model.end, model.marks[1])}, ", end="")
     print(f"up to {shape.longest:,} pieces")
     print(f"signature   {model.signature}")
-    return 0
 
 
 def _mark(number: int, name: str) -> str:

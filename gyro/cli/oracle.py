@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     from gyro.text.corpus import read_lines
     from rescoring.oracle import oracle_report
 
-    source = open_source(arguments.lattices, format=LatticeFormat.from_arguments(arguments))
+    source = open_source([arguments.lattices], format=LatticeFormat.from_arguments(arguments))
     if arguments.references is not None:
         references = [tuple(line.split()) for line in read_lines(arguments.references)]
     else:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from itertools import islice
 
-from tqdm import tqdm
-
 from gyro.cli.text_options import add_text_arguments, option_sentences
 from gyro.errors import InputError
 from gyro.files import write_atomically
+from gyro.notice import Bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     trees = parse_trees(islice(sentences, arguments.limit), jobs=arguments.jobs)
     number = 0
     with (
-        tqdm(trees, total=arguments.limit, unit=" sentences", disable=None, desc="parsing") as bar,
+        Bar(trees, total=arguments.limit, unit=" sentences", desc="parsing") as bar,
         write_atomically(arguments.output, "w") as file,
     ):
         for number, tree in enumerate(bar, 1):

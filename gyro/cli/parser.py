@@ -1,7 +1,9 @@
 """The parser of a command.
 
 CommandParser  argparse's, which also knows the words that it is going to parse: options may depend on another's value.
-               Numbers that are too large for the machine are refused
+               Numbers that are too large for the machine are refused. All have --quiet and --verbose
+add_volume     these two, for the parser of a command within a command
+volume_of      what they ask for
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import argparse
 import math
 from collections.abc import Sequence
 from typing import Any
+
+from gyro.notice import Volume
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -34,6 +38,26 @@ class CommandParser(argparse.ArgumentParser):
         early.add_argument(option, dest="value", nargs="?", default=default)
         value = early.parse_known_args(list(self.words))[0].value
         return default if value is None else str(value)
+
+
+def add_volume(parser: argparse.ArgumentParser) -> None:
+    """How much is said besides the results: these mean the same in every command."""
+    group = parser.add_argument_group("on standard error").add_mutually_exclusive_group()
+    for short, volume, help_line in (
+        ("-q", Volume.QUIET, "say nothing but errors: no progress, no notes, no warnings"),
+        (
+            "-v",
+            Volume.VERBOSE,
+            "tell how far the work is line by line, and at its end the time and memory that it took",
+        ),
+    ):
+        name, kept = f"--{volume.value}", argparse.SUPPRESS
+        group.add_argument(short, name, action="store_const", const=volume, dest="volume", default=kept, help=help_line)
+
+
+def volume_of(arguments: argparse.Namespace) -> Volume:
+    """What --quiet and --verbose ask for; before and after the name of the command they are the same."""
+    return getattr(arguments, "volume", Volume.USUAL)
 
 
 def _whole_number(text: str) -> int:

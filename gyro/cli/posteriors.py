@@ -21,7 +21,7 @@ SCALE, PRUNE = 0.4, 5.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
+    parser.add_argument("lattices", nargs="+", metavar="LATTICES", help=LATTICES)
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="gzipped for .gz (default: stdout)")
     help_line = "words of the shortest n-grams (default 1)"
     parser.add_argument("--min-order", type=int, default=1, metavar="N", help=help_line)

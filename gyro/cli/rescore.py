@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
+from typing import Any, cast
 
 from gyro.cli.lattice_options import LATTICES, add_batch_arguments, add_lattice_arguments, batch_options, open_source
+from gyro.cli.tuned_options import add_tuned_argument, tuned_keys
 from gyro.errors import InputError
 from gyro.lattice.file_format import LatticeFormat
 from rescoring.stage import Stage, run_stage, stage_kinds
 
+WEIGHTS = ("keep", "weight", "weights")  # the keys of stages that gyro tune writes
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("lattices", metavar="LATTICES", help=LATTICES)
+    parser.add_argument("lattices", nargs="+", metavar="LATTICES", help=LATTICES)
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of the new run")
     for kind in _kinds():
         kind.add_arguments(parser)
@@ -22,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beta", type=float, metavar="β", help="drop what is not within β nats of the new best (default: keep all)"
     )
+    add_tuned_argument(parser, "the weights that it has for the models, and for the costs of the lattices")
     add_batch_arguments(
         parser, "length of n-best lists; with --dependency-lm and --neural the strings that these models see"
     )
@@ -34,10 +40,20 @@ def run(arguments: argparse.Namespace) -> int:
     if len(chosen) != 1:
         found = "found " + " and ".join(stage.usage for stage in chosen) + "; " if chosen else ""
         raise InputError(f"{found}gyro rescore takes {', or '.join(kind.usage for kind in kinds)}")
+    stage = chosen[0] if arguments.tuned is None else _tuned(chosen[0], arguments)
     source = open_source(arguments.lattices, arguments.range, LatticeFormat.from_arguments(arguments))
-    summary = run_stage(chosen[0], source, arguments.output, **batch_options(arguments))
+    summary = run_stage(stage, source, arguments.output, **batch_options(arguments))
     print(summary.text())
     return summary.exit_code
+
+
+def _tuned(stage: Stage, arguments: argparse.Namespace) -> Stage:
+    for option in ("weight", "add"):
+        if getattr(arguments, option):
+            raise InputError(f"found --{option} and --tuned, which has the weights; one or the other is allowed")
+    keys = tuned_keys(arguments.tuned, type(stage))
+    kind: Any = stage  # all kinds are dataclasses
+    return cast(Stage, replace(kind, **{name: x for name, x in keys.items() if name in WEIGHTS}))
 
 
 def _kinds() -> list[type[Stage]]:

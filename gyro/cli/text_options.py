@@ -2,6 +2,7 @@
 
 add_text_arguments  the options
 text_normalisation  how text becomes tokens, by the options or by what gyro tokenize noted beside it
+read_normalisation  what is still to be done with it: text of gyro tokenize is only split
 option_sentences    the sentences of files
 counted_sentences   the same with a bar that counts them
 """
@@ -12,9 +13,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from tqdm import tqdm
-
 from gyro.errors import InputError
+from gyro.notice import Bar
 from gyro.text.corpus import Normalisation, read_sentences
 from gyro.text.tokenized import common_record
 
@@ -48,27 +48,21 @@ def _noted(arguments: argparse.Namespace, files: Sequence[str]) -> Normalisation
     return made
 
 
-def option_sentences(
-    arguments: argparse.Namespace, files: Sequence[str], *, jobs: int = 1, keep_empty: bool = False
-) -> Iterator[list[str]]:
-    """The sentences of the files."""
+def read_normalisation(arguments: argparse.Namespace, files: Sequence[str]) -> Normalisation:
+    """What is still to be done with the text of the files: that of gyro tokenize is only split."""
     is_split = _noted(arguments, files) is not None
-    how = Normalisation("none") if is_split else text_normalisation(arguments, files)
-    return read_sentences(
-        files,
-        how,
-        paragraphs=arguments.paragraphs,
-        jobs=jobs,
-        json_field=arguments.json_field,
-        keep_empty=keep_empty,
-    )
+    return Normalisation("none") if is_split else text_normalisation(arguments, files)
+
+
+def option_sentences(arguments: argparse.Namespace, files: Sequence[str], *, jobs: int = 1) -> Iterator[list[str]]:
+    """The sentences of the files."""
+    how = read_normalisation(arguments, files)
+    return read_sentences(files, how, paragraphs=arguments.paragraphs, jobs=jobs, json_field=arguments.json_field)
 
 
 @contextmanager
-def counted_sentences(
-    arguments: argparse.Namespace, files: Sequence[str], *, keep_empty: bool = False
-) -> Iterator[Iterator[list[str]]]:
-    """The sentences of the files, with a bar that counts them when somebody looks."""
-    sentences = option_sentences(arguments, files, jobs=arguments.jobs, keep_empty=keep_empty)
-    with tqdm(sentences, unit=" sentences", unit_scale=True, disable=None, desc="reading") as bar:
+def counted_sentences(arguments: argparse.Namespace, files: Sequence[str]) -> Iterator[Iterator[list[str]]]:
+    """The sentences of the files, with a bar that counts them."""
+    sentences = option_sentences(arguments, files, jobs=arguments.jobs)
+    with Bar(sentences, unit=" sentences", unit_scale=True, desc="reading") as bar:
         yield iter(bar)

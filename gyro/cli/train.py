@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from gyro.cli.parser import add_volume
 from gyro.run.system import trained_kinds
 
 
@@ -12,6 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, kind in trained_kinds().items():
         system = systems.add_parser(name, help=f"train {name}")
         kind.add_training_arguments(system)
+        add_volume(system)
         system.set_defaults(train=kind.train_system)
 
 

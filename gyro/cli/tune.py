@@ -24,7 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="the folder of a run: its n-best lists have the features to weigh")
     parser.add_argument("references", nargs="?", metavar="REF", help="one a line (default: those of the run's bags)")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="TOML to write: run_pipeline.py CONFIG.toml FILE reads it"
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="TOML to write: gyro run CONFIG.toml FILE reads it, and rescore and mbr do with --tuned",
     )
     parser.add_argument("--start", default="", metavar="NAME=X,…", help="weights to start from (default: 1 each)")
     parser.add_argument("--restarts", type=int, default=20, metavar="N", help="random starts besides (default 20)")

@@ -1,6 +1,7 @@
 """The configuration of a whole run: TOML files, or the built-in one.
 
 Config       all tables: run, text, index, lm, bags, generate, mt, and those of the stages of rescoring.stage
+read_tables  the tables of one TOML file; only known ones are allowed
 load_config  read TOML files, of which later ones change values of the first; every mistake is one clear line
 known_tables all tables that it may have
 BUILT_IN     the TOML of the demonstration on the embedded corpus
@@ -18,7 +19,7 @@ from typing import Any
 from gyro.errors import InputError
 from gyro.notation import from_table, parse_size
 from gyro.search.settings import Settings
-from gyro.text.corpus import Normalisation
+from gyro.text.corpus import Normalisation, read_lines
 from rescoring.stage import Stage, stage_kinds
 
 BUILT_IN = """\
@@ -188,6 +189,11 @@ def load_config(*paths: str | PathLike[str]) -> Config:
         raise InputError(str(error), path=name) from error
 
 
+def read_tables(path: str | PathLike[str]) -> dict[str, dict[str, Any]]:
+    """The tables of one file."""
+    return _parse(_read(path), path)
+
+
 def _to_config(source: str, tables: Mapping[str, Mapping[str, Any]]) -> Config:
     for key in ("run", "text", "bags"):
         if key not in tables:
@@ -203,6 +209,8 @@ def _to_config(source: str, tables: Mapping[str, Mapping[str, Any]]) -> Config:
 
 def _read(path: str | PathLike[str]) -> str:
     try:
+        if str(path) == "-":
+            return "\n".join(read_lines(path)) + "\n"
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read: {getattr(error, 'strerror', None) or error}", path=path) from error

@@ -1,4 +1,4 @@
-"""The stages of a whole run, each a method that needs the ones before it; run_pipeline.py is their order.
+"""The stages of a whole run, each a method that needs the ones before it; gyro.pipeline.chain is their order.
 
 Pipeline   a configuration and the files of its run
 Scored     the scores of one stage's best strings
@@ -6,21 +6,20 @@ Scored     the scores of one stage's best strings
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tqdm import tqdm
-
 from gyro.errors import InputError
 from gyro.files import write_atomically, write_text
 from gyro.index.build import build_index
 from gyro.index.reader import VERSION, open_index
 from gyro.notation import parse_size
+from gyro.notice import Bar
 from gyro.pipeline.config import Config
+from gyro.pipeline.reference import check_ids, read_references, write_bags
 from gyro.pipeline.stamp import fingerprint, make_once
 from gyro.run.batch import Summary
 from gyro.run.folder import open_run
@@ -178,32 +177,26 @@ class Pipeline:
 
     def _sentences(self, what: str) -> Iterator[list[str]]:
         sentences = read_sentences([self.text], SPLIT)
-        yield from tqdm(sentences, desc=what, unit=" sentences", unit_scale=True, disable=None)
+        yield from Bar(sentences, desc=what, unit=" sentences", unit_scale=True)
 
     def _write_tokens(self, files: Sequence[Path]) -> None:
         text = self.config.text
         sentences = read_sentences(files, text.normalisation, paragraphs=text.paragraphs, jobs=self.config.run.jobs)
         with write_atomically(self.text, "w") as file:
-            for sentence in tqdm(sentences, desc="tokenising", unit=" sentences", unit_scale=True, disable=None):
+            for sentence in Bar(sentences, desc="tokenising", unit=" sentences", unit_scale=True):
                 file.write(" ".join(sentence) + "\n")
 
     def _write_bags(self, files: Sequence[Path]) -> None:
-        """The id of a bag is the number of its line (of paragraphs: sentence) in the files: others find it again."""
+        """The ids of bags are those of `gyro bags`: others find them again."""
         table = self.config.bags
-        sentences = read_sentences(
-            files,
-            self.config.text.normalisation,
-            paragraphs=table.paragraphs,
-            json_field=table.json_field,
-            keep_empty=True,
-        )
-        fitting = [(i, s) for i, s in enumerate(sentences, 1) if max(1, table.shortest) <= len(s) <= table.longest]
+        options = {"paragraphs": table.paragraphs, "json_field": table.json_field}
+        found = read_references(files, self.config.text.normalisation, **options)  # type: ignore[arg-type]
+        fitting = [one for one in found if max(1, table.shortest) <= len(one.tokens) <= table.longest]
+        check_ids(fitting, files[0])
         if not fitting:
             raise InputError(f"no sentence of {table.shortest} to {table.longest} tokens", path=files[0])
         if table.sample and table.sample < len(fitting):
             chosen = sorted(random.Random(table.seed).sample(range(len(fitting)), table.sample))
             fitting = [fitting[i] for i in chosen]
         with write_atomically(self.bags, "w") as file:
-            for number, reference in fitting:
-                line = {"id": str(number), "tokens": sorted(reference), "reference": reference}
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            write_bags(file, fitting)

@@ -97,11 +97,11 @@ def run_batch(
         return summarise(run.path, run.entries())
 
 
-def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> None:
+def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1, before: int = 0) -> None:
     """Write the n-best lists of a finished run; `format` is a name of WRITERS, "moses", "jsonl" or "tsv".
 
     Lists that are longer than the run's own are made of its lattices, unless they have the scores of several models,
-    which only the run itself can make.
+    which only the run itself can make. Sentences are numbered from `before`.
     """
     if format not in WRITERS:
         raise InputError(f"found the n-best format {format!r}; allowed are {', '.join(WRITERS)}")
@@ -113,7 +113,7 @@ def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> 
             for _ in range(written, sentence):  # bags that failed
                 write(file, ())
             id = run.bags[sentence].id
-            write(file, (replace(entry, id=id) for entry in some))
+            write(file, (replace(entry, id=id, sentence=before + sentence) for entry in some))
             written = sentence + 1
         for _ in range(written, len(run)):
             write(file, ())
@@ -125,7 +125,7 @@ def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1) -> 
 
     def make(number: int) -> str:
         hypotheses = Lattice.read(run.folder.lattice(number)).nbest(n)
-        return _text(format, number, run.bags[number].id, hypotheses, cost_feature(names[0], hypotheses))
+        return _text(format, before + number, run.bags[number].id, hypotheses, cost_feature(names[0], hypotheses))
 
     good = [outcome.ok for outcome in run.outcomes]
     early: dict[int, str] = {}

@@ -4,6 +4,7 @@ Search    how a bag, or a piece of a long one, was ordered
 Outcome   the same of a whole bag, or why it failed: a line of results.jsonl
 Ordering  the orders of a bag as a lattice, with its outcome: what every system gives
 RUNGS     the tries of GYRO's own search, from the strictest on
+EMPTY     in the place of these for a bag without words
 
 A field that was never set is not written. JSON has no infinities: null stands for them. A system with more to tell
 extends Outcome by fields of its own; where a run is read without knowing its system, these are kept as they are.
@@ -33,6 +34,7 @@ RUNGS = RULES, PRUNED_LESS, TWO_GRAM_RULES, TWO_GRAM_PRUNED_LESS, ONE_GRAM_RULES
     "2-gram rules, pruned less",
     "1-gram rules",
 )
+EMPTY = "empty bag"
 
 
 def _finite(value: Any) -> Any:

@@ -9,26 +9,22 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, TypeVar
 
-from tqdm import tqdm
-
 from gyro.errors import printable
+from gyro.notice import Bar, is_verbose
 
 T = TypeVar("T")
 
 _SECONDS_BETWEEN = 10.0  # of lines that tell how far the final files are
 
 
-class _Bar(tqdm):  # type: ignore[misc]
-    monitor_interval = 0  # tqdm's monitor is a thread, and processes with threads should not fork
-
-
 class Progress:
-    """A bar on a terminal, else a line for each bag."""
+    """A bar on a terminal, else or with --verbose a line for each bag."""
 
     def __init__(self, bags: int, done: int, file: IO[str]) -> None:
         self.bags, self.done, self.failed, self.file = bags, done, 0, file
-        self._bar = self._new_bar("ordering", bags, done) if file.isatty() and done < bags else None
-        if not file.isatty() and done:
+        self._has_bars = file.isatty() and not is_verbose()
+        self._bar = self._new_bar("ordering", bags, done) if self._has_bars and done < bags else None
+        if not self._has_bars and done:
             print(f"going on: {done} of {bags} bags are known", file=file, flush=True)
 
     def __enter__(self) -> Progress:
@@ -54,7 +50,7 @@ class Progress:
 
     def over(self, items: Iterable[T], what: str, total: int) -> Iterator[T]:
         """Tell how far the work on these is, now and then."""
-        bar = self._new_bar(what, total, 0) if self.file.isatty() else None
+        bar = self._new_bar(what, total, 0) if self._has_bars else None
         last = time.monotonic()
         for number, item in enumerate(items, 1):
             yield item
@@ -66,5 +62,5 @@ class Progress:
         if bar is not None:
             bar.close()
 
-    def _new_bar(self, what: str, total: int, done: int) -> _Bar:
-        return _Bar(total=total, initial=done, unit=" bags", file=self.file, desc=what)
+    def _new_bar(self, what: str, total: int, done: int) -> Bar:
+        return Bar(total=total, initial=done, unit=" bags", file=self.file, desc=what)

@@ -27,11 +27,11 @@ from gyro.search.exact_bound import choose_tracked, feasible_part, find_prices, 
 from gyro.search.exact_forward import PassLimits, walk_rows
 from gyro.search.exact_kernel import NO_CUT, Graph, Machine, complete, pack_bag, run_beam, through_arcs
 from gyro.search.exact_result import NBest, SearchResult, take_paths
+from gyro.search.settings import MAX_TOKENS
 from gyro.search.work import EXTENSION, Work
 
 __all__ = ["NBest", "SearchResult", "search", "search_nbest"]
 
-MAX_TOKENS = 250
 DEFAULT_MEMORY = 1 << 30
 # Two costs that differ by less are the same: the same numbers summed in another order differ by less.
 TOLERANCE = 1e-9
@@ -298,8 +298,11 @@ def _checked(automaton: WordAutomaton, counts: Sequence[int], beam: int) -> NDAr
     words = len(automaton.distinct_words)
     if len(counts) != words:
         raise InputError(f"found {len(counts)} counts for an automaton over {words} words")
-    if min(counts, default=0) < 0 or sum(counts) > MAX_TOKENS:
-        raise InputError(f"found a bag of {sum(counts)} tokens; counts from 0 and {MAX_TOKENS} tokens are allowed")
+    if min(counts, default=0) < 0:
+        raise InputError(f"found the count {min(counts)}; counts from 0 are allowed")
+    if sum(counts) > MAX_TOKENS:
+        found = f"found a bag of {sum(counts)} tokens; {MAX_TOKENS} can be ordered whole"
+        raise InputError(f"{found}: give it as several bags, or with a reference by which it is cut (--max-tokens 20)")
     if beam < 1:
         raise InputError(f"found a beam of {beam}; at least 1 is allowed")
     return np.asarray(counts, dtype=np.int64)

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 from grammars.phrase.closure import GRAIN, PhraseCosts, parse_phrase_costs, phrase_closure
 from gyro.errors import InputError
-from gyro.index.phrase import find_phrases
+from gyro.index.phrase import PhraseSet, find_phrases
 from gyro.index.reader import TextIndex
 from gyro.lattice.automaton import WordAutomaton, intersect
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.batch import Summary, run_batch
 from gyro.run.constraint import check_constraints
-from gyro.run.outcome import RUNGS, Ordering, Outcome, Search
+from gyro.run.outcome import EMPTY, RUNGS, Ordering, Outcome, Search
 from gyro.search import rtn
 from gyro.search.exact import NBest, search, search_nbest
 from gyro.search.network import Network, OutOfSteps, RtnResult
@@ -50,25 +50,37 @@ class Searched(NamedTuple):
 
 
 class Generator:
-    """Orders bags with one index, one model and one choice of settings."""
+    """Orders bags with one index, one model and one choice of settings.
 
-    def __init__(self, index: TextIndex, model: LanguageModel, settings: Settings | None = None) -> None:
-        check_normalisation(index.normalisation, "the index", model.normalisation, "the model")
+    Rules of one word need no index. `vouched` says that index and model are of text that was split alike, where this
+    is not recorded.
+    """
+
+    def __init__(
+        self, index: TextIndex | None, model: LanguageModel, settings: Settings | None = None, *, vouched: bool = False
+    ) -> None:
         self.index = index
         self.model = model
         self.settings = settings or Settings()
         self._costs: PhraseCosts = parse_phrase_costs(self.settings.phrase_cost)
         longest = self.settings.rule_lengths[1]
+        if index is None:
+            if longest > 1 or self._costs.count_weight:
+                what = f"rules of up to {longest} words" if longest > 1 else "phrase costs that go by counts"
+                raise InputError(f"{what} need an index (--index DIR); rules of one word need none (--rules 1)")
+            return
+        check_normalisation(index.normalisation, "the index", model.normalisation, "the model", vouched=vouched)
         if longest > index.order:
             raise InputError(f"rules of up to {longest} words need an index of that order; found order {index.order}")
 
     def signature(self) -> dict[str, Any]:
         """How the results are made: all that decides them, but for the limits that stand behind."""
         limits = ("time_limit", "memory_limit")
+        normalisation = self.model.normalisation if self.index is None else self.index.normalisation
         return {
             **{name: value for name, value in self.settings.to_json().items() if name not in limits},
-            "normalisation": self.index.normalisation.to_json(),
-            "index": self.index.signature,
+            "normalisation": None if normalisation is None else normalisation.to_json(),
+            "index": None if self.index is None else self.index.signature,
             "model": self.model.signature,
             "model_order": self.model.order,
         }
@@ -102,7 +114,8 @@ class Generator:
 
     def verify(self) -> None:
         """Compare index and model with the checksums of their making."""
-        self.index.verify()
+        if self.index is not None:
+            self.index.verify()
         self.model.verify()
 
     def run_text(self, folder: str | PathLike[str]) -> str:
@@ -132,6 +145,8 @@ class Generator:
             )
         allowance = Allowance(self._work(), settings.max_arcs)
         lattice, search = self._order_whole(bag, self.model.acceptor(bag.words), allowance)
+        if not len(bag):
+            search = search.model_copy(update={"rung": EMPTY})
         return Ordering(lattice, Outcome.ordered(bag, **search.to_json()))
 
     def _work(self, parts: int = 1) -> Work:
@@ -139,7 +154,7 @@ class Generator:
         return Work(self.settings.steps * MILLION / parts, self.settings.time_limit / parts)
 
     def _order_whole(self, bag: Bag, acceptor: WordAutomaton, allowance: Allowance) -> Searched:
-        phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
+        phrases = self.phrases(bag)
         rungs = list(find_rungs(bag, phrases, self.settings))
         for number, rung in enumerate(rungs, 1):
             if self.settings.is_search:
@@ -160,12 +175,18 @@ class Generator:
                 return Searched(found.lattice, found.search.model_copy(update={"phrases": len(phrases)}))
         raise AssertionError(f"no rung gave an order for bag {bag.id!r}; tried {[rung.name for rung in rungs]}")
 
+    def phrases(self, bag: Bag) -> PhraseSet:
+        """The phrases of the bag, as long as its rules may be; without an index its words."""
+        if self.index is None:
+            return PhraseSet.from_phrases(bag.words, {(word,): 0 for word in bag.words})
+        return find_phrases(self.index, bag, self.settings.rule_lengths[1])
+
     def nbest(self, bag: Bag, n: int) -> NBest:
         """The n cheapest orders of a whole bag, however far from the best, and whether that is proved."""
         check_constraints(bag, SYSTEM)
         settings = self.settings
         acceptor = self.model.acceptor(bag.words)
-        phrases = find_phrases(self.index, bag, settings.rule_lengths[1])
+        phrases = self.phrases(bag)
         work = self._work()
         for rung in find_rungs(bag, phrases, settings):
             found = search_nbest(
@@ -225,7 +246,7 @@ class Generator:
     def network(self, bag: Bag) -> Network:
         """The RTN of a bag by the first rules that cover it; that of `full` where the settings ask for no other."""
         check_constraints(bag, SYSTEM)
-        phrases = find_phrases(self.index, bag, self.settings.rule_lengths[1])
+        phrases = self.phrases(bag)
         rung = next(find_rungs(bag, phrases, self.settings))
         return self._run_rtn(bag, rung, self.model.acceptor(bag.words), self._work()).rtn
 

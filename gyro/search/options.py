@@ -13,20 +13,23 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from gyro.errors import InputError
-from gyro.search.settings import ALGORITHMS, CELL_STARTS, GRAMMARS, JOINTS, Settings
-from lm.loading import MODEL_HELP, load_language_model
+from gyro.search.settings import ALGORITHMS, CELL_STARTS, GRAMMARS, JOINTS, MAX_TOKENS, Settings
+from lm.loading import MODEL_HELP, VOUCH_HELP, load_language_model
 
 if TYPE_CHECKING:
     from gyro.search.generator import Generator
 
 _DEFAULT = Settings()
+BETA_HELP = "keep orders within β nats of the best (default 10); pruned-…: and in its row, parts of them"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Index, model, and all of Settings."""
     group = parser.add_argument_group("index and model (or the variables GYRO_INDEX and GYRO_LM)")
-    group.add_argument("--index", default=os.environ.get("GYRO_INDEX"), metavar="DIR", help="an index of gyro index")
+    help_line = "an index of gyro index; not needed with --rules 1"
+    group.add_argument("--index", default=os.environ.get("GYRO_INDEX"), metavar="DIR", help=help_line)
     group.add_argument("--lm", default=os.environ.get("GYRO_LM"), metavar="MODEL", help=MODEL_HELP)
+    group.add_argument("--vouch", action="store_true", help=VOUCH_HELP)
     group = parser.add_argument_group("search")
     group.add_argument("--algorithm", choices=ALGORITHMS, default=_DEFAULT.algorithm, help="default: %(default)s")
     group.add_argument(
@@ -58,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_DEFAULT.cell_start,
         help="binary: inner cells are pruned as if they began the sentence, or stood anywhere (default: %(default)s)",
     )
-    group.add_argument("--beta", type=float, default=_DEFAULT.beta, metavar="β", help="beam in nats (default 10)")
+    group.add_argument("--beta", type=float, default=_DEFAULT.beta, metavar="β", help=BETA_HELP)
     group.add_argument(
         "--first-row", type=int, default=_DEFAULT.first_row, metavar="r", help="first row that is pruned (default 6)"
     )
@@ -69,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=20,
         metavar="N",
-        help="longer references are cut (default 20; 0: never)",
+        help=f"longer bags are cut by their references (default 20; 0: never, then {MAX_TOKENS} are the most)",
     )
     group.add_argument(
         "--joints",
@@ -103,6 +106,8 @@ def open_system(arguments: argparse.Namespace) -> Generator:
     from gyro.index.reader import open_index
     from gyro.search.generator import Generator
 
-    if not arguments.index or not arguments.lm:
-        raise InputError("--index DIR and --lm MODEL are needed")
-    return Generator(open_index(arguments.index), load_language_model(arguments.lm), settings_of(arguments))
+    settings = settings_of(arguments)
+    if not arguments.lm or (not arguments.index and settings.rule_lengths != (1, 1)):
+        raise InputError("--index DIR and --lm MODEL are needed; with --rules 1, the model alone")
+    index = open_index(arguments.index) if arguments.index else None
+    return Generator(index, load_language_model(arguments.lm), settings, vouched=arguments.vouch)

@@ -5,6 +5,7 @@ ALGORITHMS   the ways to order a bag
 GRAMMARS     of what the algorithms over the RTN make a cell
 CELL_STARTS  what stands before the words of an inner cell when its row is pruned
 JOINTS       what happens where the pieces of a cut bag meet
+MAX_TOKENS   of a bag that is ordered whole
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ ALGORITHMS = ("exact", "beam", "pruned-parsing", "pruned-expansion", "full")
 GRAMMARS = ("right-linear", "binary")
 CELL_STARTS = ("sentence", "anywhere")
 JOINTS = ("model", "none")
+MAX_TOKENS = 250
 
 
 @dataclass(frozen=True)

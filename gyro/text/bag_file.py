@@ -1,6 +1,7 @@
 """Files of bags. docs/formats.md describes them.
 
 read_bags      bags of a file: one a line, blank-separated, or JSON Lines with `id`, `tokens` and perhaps more
+read_bag_files the bags of several, one file after the other
 parse_bag      one line of such a file
 record_to_bag  the bag of a JSON object: an AnnotatedBag when there is any annotation
 bag_to_record  the JSON object of a bag
@@ -9,7 +10,7 @@ bag_to_record  the JSON object of a bag
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -23,13 +24,25 @@ from gyro.text.corpus import read_lines
 STARTS_JSON = re.compile(r'\s*\{\s*"[^"\s]*"\s*:')
 
 
-def read_bags(path: str | PathLike[str]) -> Iterator[Bag]:
-    """Yield the bags of a file ("-": standard input), each error with its line."""
+def read_bags(path: str | PathLike[str], before: int = 0) -> Iterator[Bag]:
+    """Yield the bags of a file ("-": standard input), each error with its line.
+
+    The id of one that has none is the number of its line, after so many lines of other files.
+    """
     for number, line in enumerate(read_lines(path), 1):
         try:
-            yield parse_bag(line, number)
+            yield parse_bag(line, before + number)
         except InputError as error:
             raise InputError(str(error), path=path, line=number) from error
+
+
+def read_bag_files(paths: Iterable[str | PathLike[str]]) -> Iterator[Bag]:
+    """Yield the bags of several files; their lines are numbered through."""
+    count = 0
+    for path in paths:
+        for bag in read_bags(path, count):
+            yield bag
+            count += 1
 
 
 def parse_bag(line: str, number: int) -> Bag:

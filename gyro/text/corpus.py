@@ -8,6 +8,7 @@ check_normalisation  refuse to use two things together that were made from text 
 read_lines           the lines of a file, plain or compressed, or of standard input
 tokenize             the tokens of one sentence
 read_sentences       the tokenised sentences of several files, one a line or from running paragraphs
+object_id            the id of an object in JSON Lines
 
 A token is never empty, holds no white space in the sense of `str.split` and no NUL, and is none of RESERVED. Apart from
 that the characters stay as they are: there is no Unicode normalisation.
@@ -21,7 +22,7 @@ import io
 import lzma
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -120,10 +121,22 @@ class Normalisation:
         return f"tokenizer {self.tokenizer}, {'lowercased' if self.lowercase else 'case kept'}"
 
 
-def check_normalisation(a: Normalisation | None, name_a: str, b: Normalisation | None, name_b: str) -> None:
-    """Raise InputError when the two differ; None stands for unknown and goes with everything."""
-    if a is not None and b is not None and a != b:
-        raise InputError(f"{name_a} ({a}) and {name_b} ({b}) were made from text in different ways; make them alike")
+def check_normalisation(
+    a: Normalisation | None, name_a: str, b: Normalisation | None, name_b: str, *, vouched: bool | None = None
+) -> None:
+    """Raise InputError when the two differ; None stands for unknown and goes with everything.
+
+    Text that was split before it came here has no record of how: somebody who knows may vouch that it was split as the
+    other was (None: nobody could). That one is in lower case and the other is not cannot be vouched for.
+    """
+    if a is None or b is None or a == b:
+        return
+    can_be_vouched = "none" in (a.tokenizer, b.tokenizer) and a.lowercase == b.lowercase
+    if vouched and can_be_vouched:
+        return
+    told = f"{name_a} ({a}) and {name_b} ({b}) were made from text in different ways; make them alike"
+    can_be_vouched &= vouched is not None
+    raise InputError(f"{told}, or give --vouch if the text was split alike" if can_be_vouched else told)
 
 
 class _ZstdFile(io.RawIOBase):
@@ -320,15 +333,17 @@ def read_sentences(
     json_field: str = "",
     keep_empty: bool = False,
     progress: Callable[[int], None] | None = None,
+    ids: list[str] | None = None,
 ) -> Iterator[list[str]]:
     """Yield the tokenised sentences of the files, in order, without the empty ones.
 
     A line is a sentence or, with `paragraphs`, a paragraph that spaCy's rules split. `jobs` processes share the work of
     spaCy; the result does not depend on their number. `progress` gets the number of lines read since its last call.
-    With `json_field` the files are JSON Lines, and that field of each object is the line. With `keep_empty` a line
+    With `json_field` the files are JSON Lines, and that field of each object is the line; `ids` gets the id of each
+    that was read, empty for one without. With `keep_empty` a line
     without tokens is an empty sentence, so that the n-th sentence is the n-th line; paragraphs never have empty ones.
     """
-    tasks = _task_lines(paths, json_field, progress)
+    tasks = _task_lines(paths, json_field, progress, ids)
     if jobs > 1 and (paragraphs or normalisation.tokenizer != "none"):
         _blank_english()
         work = partial(_work, normalisation=normalisation, paragraphs=paragraphs, keep_empty=keep_empty)
@@ -339,22 +354,39 @@ def read_sentences(
             yield from _lines_to_sentences(lines, normalisation, paragraphs, keep_empty)
 
 
-def _read_field(path: AnyPath, name: str) -> Iterator[str]:
+def object_id(value: Mapping[str, Any]) -> str | None:
+    """The id of an object in JSON Lines: its `id`, else its `src_id`.
+
+    A `src_id` that is a bare number is none: it would be taken for the number of a line.
+
+    >>> object_id({"src_id": "news.7"}), object_id({"src_id": 2})
+    ('news.7', None)
+    """
+    if value.get("id") is not None:
+        return str(value["id"])
+    source = value.get("src_id")
+    return None if source is None or str(source).isdecimal() else str(source)
+
+
+def _read_field(path: AnyPath, name: str, ids: list[str] | None) -> Iterator[str]:
     """Yield one text field of the JSON objects of a file, a line each."""
     for number, line in enumerate(read_lines(path), 1):
-        text = parse_object(line, path, number).get(name)
+        value = parse_object(line, path, number)
+        text = value.get(name)
         if not isinstance(text, str):
             raise InputError(
                 f"found no text under {name!r}; an object with that field is needed", path=path, line=number
             )
+        if ids is not None:
+            ids.append(object_id(value) or "")
         yield " ".join(text.splitlines())
 
 
 def _task_lines(
-    paths: Sequence[AnyPath], json_field: str, progress: Callable[[int], None] | None
+    paths: Sequence[AnyPath], json_field: str, progress: Callable[[int], None] | None, ids: list[str] | None
 ) -> Iterator[list[str]]:
     for path in paths:
-        lines = _read_field(path, json_field) if json_field else read_lines(path)
+        lines = _read_field(path, json_field, ids) if json_field else read_lines(path)
         while task := list(islice(lines, LINES_PER_TASK)):
             yield task
             if progress is not None:

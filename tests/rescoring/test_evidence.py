@@ -33,12 +33,16 @@ def test_lattices(tmp_path: Path) -> None:
 def test_alignment(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"id": name, "outputs": {"A": name}} for name in ("x", "y", "z")]
     evidence = read_evidence([write_outputs(tmp_path / "mt.jsonl", rows)], "outputs", SPLIT)
-    assert align(evidence, ["1", "2", "3"]) == [0, 1, 2]
-    assert align(evidence, ["z", "x"], by="id") == [2, 0]
-    with pytest.raises(InputError, match="evidence for 3 sentences and 2 lattices"):
-        align(evidence, ["1", "2"])
-    with pytest.raises(InputError, match="no evidence for the lattice 'q' among 3"):
-        align(evidence, ["q"], by="id")
+    assert align(evidence, ["1", "2", "3"], by="order") == [0, 1, 2]
+    assert align(evidence, ["z", "x"]) == [2, 0]
+    assert align(evidence, ["3", "1"]) == [2, 0]  # numbers of its lines
+    with pytest.raises(
+        InputError, match=r"evidence for 3 sentences and 2 lattices; as many of both are needed, or --mt-by id"
+    ):
+        align(evidence, ["1", "2"], by="order")
+    for ids, missing in ((["q"], "q"), (["x", "1"], "1"), (["1", "4"], "1"), (["0", "1"], "0")):
+        with pytest.raises(InputError, match=f"no evidence for the lattice '{missing}' among 3 .*--mt-by order"):
+            align(evidence, ids)
     twice = read_evidence([write_outputs(tmp_path / "mt.jsonl", rows * 2)], "outputs", SPLIT)
     with pytest.raises(InputError, match="'x' twice"):
         align(twice, ["x"], by="id")

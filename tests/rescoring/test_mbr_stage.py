@@ -51,7 +51,7 @@ def test_run_of_integer_label_lattices(tmp_path: Path) -> None:
     write_integer_lattices(tmp_path / "lattices")
     source = open_lattices(tmp_path / "lattices")
     (tmp_path / "mt.txt").write_text("12 7\n5 3\n")
-    evidence = EvidenceFiles((str(tmp_path / "mt.txt"),), Normalisation("none"), format="text")
+    evidence = EvidenceFiles((str(tmp_path / "mt.txt"),), Normalisation("none"), format="text", by="order")
     for alpha, expected in ((1.0, ["7 12", "3"]), (0.0, ["12 7", "5 3"])):
         parameters = MbrParameters(alpha=alpha, scale=1.0, word_penalty=-0.05 if alpha == 0 else 0.0)
         ready = ReadyMbr(source, parameters, evidence)
@@ -81,7 +81,9 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(lattices, *options, "-o", str(tmp_path / "run")) == 0
     assert (tmp_path / "run" / "best.txt").read_text().splitlines()[0] == "12 7"
     mt.write_text("12 7\n")
-    with pytest.raises(InputError, match="evidence for 1 sentences and 2 lattices"):
+    with pytest.raises(InputError, match=r"evidence for 1 sentences and 2 lattices; .* or --mt-by id "):
+        run_command(lattices, *options, "--mt-by", "order")
+    with pytest.raises(InputError, match="no evidence for the lattice '2' among 1 sentences"):
         run_command(lattices, *options)
 
 
@@ -174,7 +176,7 @@ def development(tmp_path: Path) -> Development:
     (tmp_path / "nbest.txt").write_text(NBEST)
     references = [["b", "a", "c", "d"], ["a", "b", "d", "c"]]
     (tmp_path / "mt.txt").write_text("b a c d\nb a d c\n")
-    mt = EvidenceFiles((str(tmp_path / "mt.txt"),), SPLIT, format="text")
+    mt = EvidenceFiles((str(tmp_path / "mt.txt"),), SPLIT, format="text", by="order")
     return Development(tmp_path / "nbest.txt", references, Place(mt=mt), tmp_path / "tuning", {"jobs": 2})
 
 
@@ -220,7 +222,7 @@ def test_orders_stay_as_they_were_set_and_go_with_what_is_tuned(development: Dev
 def test_longer_ngrams_of_lattice_and_evidence_count(tmp_path: Path) -> None:
     """The string that the evidence is has the gain of all its n-grams, those of 5 to 7 words too."""
     (tmp_path / "mt.txt").write_text("a b c d\nb c d a b c d\n")
-    mt = EvidenceFiles((str(tmp_path / "mt.txt"),), SPLIT, format="text")
+    mt = EvidenceFiles((str(tmp_path / "mt.txt"),), SPLIT, format="text", by="order")
     source = items(["a b c d", "d c b a"], ["b c d a b c d", "d c b a d c b"])
     for order in (4, 5, 7):
         posteriors = evidence_of(source, MbrParameters(max_order=order), mt)(1)

@@ -73,7 +73,7 @@ CHANGES: list[tuple[str, dict[str, Any]]] = [
     ("--lemmas", {"given": ("pos", "heads", "lemmas"), "labels": True, "tags": "upos"}),
     ("--lemmas --tags xpos --pos none", {"given": ("heads", "lemmas"), "labels": True}),
     ("--grammar ccg", {"grammar": "ccg"}),
-    ("--grammar ccg --no-dp --cutoff 0 --beta 0.1", {"grammar": "ccg", "dp": False, "cutoff": 0, "beta": 0.1}),
+    ("--grammar ccg --no-dp --cutoff 0 --tagger-cutoff 0.1", {"grammar": "ccg", "dp": False, "cutoff": 0, "beta": 0.1}),
     ("--lm-weight 0.5", {}),  # there is no model that it could be the weight of
 ]
 
@@ -150,8 +150,9 @@ def test_numbers_of_training_are_checked_before_any_work(name: str) -> None:
         (["--grammar", "ccg", "--heads"], "--heads, --labels and --lemmas go with --grammar dependency"),
         (["--grammar", "ccg", "--labels"], "--heads, --labels and --lemmas go with --grammar dependency"),
         (["--grammar", "ccg", "--lemmas"], "--heads, --labels and --lemmas go with --grammar dependency"),
-        (["--beta", "0.1"], "--beta goes with --grammar ccg"),
-        (["--grammar", "ccg", "--beta=-0.1"], "found beta -0.1; at least 0 is allowed"),
+        (["--tagger-cutoff", "0.1"], "--tagger-cutoff goes with --grammar ccg"),
+        (["--beta", "0.1"], "found --beta, which has another name here: --tagger-cutoff"),
+        (["--grammar", "ccg", "--tagger-cutoff=-0.1"], "found beta -0.1; at least 0 is allowed"),
         (["--lemmas", "--units", "base-np"], "--units and --lemmas do not go together"),
         (["--grammar", "ccg", "--templates", "all"], "--templates goes with --grammar dependency"),
         (["--templates", "none"], "invalid choice: 'none'"),

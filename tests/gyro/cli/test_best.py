@@ -17,6 +17,8 @@ def test_best_strings_on_the_screen_and_in_a_file(
     assert best.count("\n") == 12
     assert main(["best", str(ordered / "first")]) == 0
     assert capsys.readouterr().out == best
+    assert main(["best", str(ordered / "first"), str(ordered / "first")]) == 0
+    assert capsys.readouterr().out == best * 2
     assert main(["best", str(ordered / "first"), "-o", str(tmp_path / "best")]) == 0
     assert (tmp_path / "best").read_text() == best
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,23 @@ def test_a_range_of_bags_on_two_processes(
     assert "ordered           5 (100.0 %)" in capsys.readouterr().out
     assert open_run(run).best() == open_run(ordered / "first").best()[2:7]
     assert [bag.id for bag in open_run(run).bags] == [f"s{number}" for number in range(2, 7)]
+
+
+def test_several_files_are_one_run(
+    world: World, ordered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same bytes as of one file, whatever the pieces come from."""
+    lines = (ordered / "bags.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "a").write_text("".join(lines[:2]))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO("".join(lines[2:4]).encode())))
+    options = ["--index", str(world.index_path), "--lm", str(world.model_path), "--phrase-cost", "phrase=0.5"]
+    words = ["generate", str(tmp_path / "a"), "-", "-o", str(tmp_path / "run"), "--beta", "6", *options]
+    assert main(words) == 0
+    assert open_run(tmp_path / "run").best() == open_run(ordered / "first").best()[:4]
+    (tmp_path / "b").write_text("the people\n")
+    words = ["generate", str(tmp_path / "b"), str(tmp_path / "b"), "-o", str(tmp_path / "numbered"), *options]
+    assert main(words) == 0
+    assert [bag.id for bag in open_run(tmp_path / "numbered").bags] == ["1", "2"]
 
 
 def test_the_environment_names_index_and_model(

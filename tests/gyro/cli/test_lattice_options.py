@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,7 @@ LISTS["list.nbest"] = LISTS["list.txt"]
 def test_n_best_lists_stand_for_lattices(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text(LISTS[name])
-    (item,) = open_source(str(path))
+    (item,) = open_source([str(path)])
     lattice = item.lattice()
     assert lattice is not None
     assert lattice.strings() == [Hypothesis(("a", "b"), 1.5), Hypothesis(("b", "a"), 2.5)]
@@ -34,15 +36,15 @@ def test_n_best_lists_stand_for_lattices(tmp_path: Path, name: str) -> None:
 def test_a_file_and_a_folder_of_files_stand_for_lattices(tmp_path: Path) -> None:
     for name in ("10.fst", "9.fst"):
         small_lattice().write(tmp_path / name)
-    assert [item.id for item in open_source(str(tmp_path))] == ["9", "10"]
-    (item,) = open_source(str(tmp_path / "10.fst"))
+    assert [item.id for item in open_source([str(tmp_path)])] == ["9", "10"]
+    (item,) = open_source([str(tmp_path / "10.fst")])
     lattice = item.lattice()
     assert lattice is not None
     assert lattice.strings() == small_lattice().strings()
 
 
 def test_the_folder_of_a_run_stands_for_its_lattices(ordered: Path) -> None:
-    source = open_source(str(ordered / "first"))
+    source = open_source([str(ordered / "first")])
     assert [item.id for item in source] == [f"s{number}" for number in range(12)]
     best = [item.lattice() for item in source]
     assert [" ".join(lattice.best().tokens) for lattice in best if lattice is not None] == (
@@ -50,11 +52,54 @@ def test_the_folder_of_a_run_stands_for_its_lattices(ordered: Path) -> None:
     ).read_text().splitlines()
 
 
+@pytest.mark.parametrize("name", ["list.txt", "list.jsonl"])
+def test_an_n_best_list_by_a_pipe(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / name).write_text(LISTS[name])
+    signatures = []
+    for text in (LISTS[name], LISTS[name], LISTS[name].replace("2.5", "3.5")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))  # type: ignore[type-var]
+        source = open_source(["-"])
+        signatures.append(source.signature)
+    assert signatures[0] == signatures[1] != signatures[2]
+    (item,), (other,) = source, open_source([str(tmp_path / name)])
+    piped, read = item.lattice(), other.lattice()
+    assert piped is not None
+    assert read is not None
+    assert piped.strings()[0] == read.strings()[0]
+    assert (item.id, piped.strings()[1].cost) == (other.id, 3.5)
+
+
+def test_several_sources_are_one(ordered: Path, tmp_path: Path) -> None:
+    run, lattice = ordered / "first", tmp_path / "x.fst"
+    small_lattice().write(lattice)
+    source = open_source([str(run), str(lattice)])
+    assert [item.id for item in source] == [*(f"s{number}" for number in range(12)), "x"]
+    assert source.words() == open_source([str(run)]).words() | set(small_lattice().words)
+    assert [item.id for item in open_source([str(run), str(lattice)], "12:")] == ["s11", "x"]
+    assert source.signature not in (open_source([str(run)]).signature, open_source([str(lattice), str(run)]).signature)
+    with pytest.raises(InputError, match=r"found the id 's0', which is in .* too"):
+        open_source([str(run), str(run)])
+
+
+def test_the_checksums_of_all_sources_are_compared(ordered: Path, tmp_path: Path) -> None:
+    lattice = tmp_path / "x.fst"
+    small_lattice().write(lattice)
+    run = tmp_path / "run"
+    shutil.copytree(ordered / "first", run)
+    source = open_source([str(lattice), str(run)])
+    source.verify()
+    damaged = run / "lattices" / "000003.fst"
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"x")
+    for found in (source, source.part(1, 1)):
+        with pytest.raises(InputError, match=r"000003\.fst"):
+            found.verify()
+
+
 @pytest.mark.parametrize("name", ["empty.txt", "empty.jsonl", "empty.nbest"])
 def test_no_lattices_are_a_mistake(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("")
     with pytest.raises(InputError) as caught:
-        open_source(str(tmp_path / name))
+        open_source([str(tmp_path / name)])
     assert str(caught.value) == f"{tmp_path / name}: no lattices"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import lzma
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gyro.cli import COMMANDS, main
+from gyro.cli import COMMANDS, main, whole_parser
 
 if TYPE_CHECKING:
     from tests.conftest import World
@@ -29,7 +32,7 @@ def test_text_to_scores_by_command(tmp_path: Path, world: World, capsys: pytest.
     assert main(["bags", str(references), "-o", bags, "--tokenized"]) == 0
     count = len(Path(bags).read_text().splitlines())
     capsys.readouterr()
-    assert main(["phrases", index, bags, "--order", "2"]) == 0
+    assert main(["phrases", bags, "--index", index, "--order", "2"]) == 0
     rows = [line.split("\t") for line in lines(capsys)]
     assert {len(row[2].split()) for row in rows} == {1, 2}
     assert all(int(row[1]) > 0 for row in rows)
@@ -50,6 +53,61 @@ def test_text_to_scores_by_command(tmp_path: Path, world: World, capsys: pytest.
     assert main(["show", lattice, "-o", str(tmp_path / "a.svg"), str(tmp_path / "a.png"), "--paths", "3"]) == 0
     assert (tmp_path / "a.svg").read_text().lstrip().startswith("<?xml")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_example_of_the_help_works_as_it_is_printed(
+    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  gyro ")]
+    assert [line.split()[1] for line in commands] == ["index", "lm", "bags", "generate", "score"]
+    monkeypatch.chdir(tmp_path)
+    with lzma.open("news.txt.xz", "wb") as file:
+        file.write(world.text.read_bytes())
+    short = [" ".join(s) + "\n" for s in world.held_out if 4 <= len(s) <= 8][:6]
+    Path("references.txt").write_text("".join(short))
+    for command in commands:
+        assert main(shlex.split(command)[1:]) == 0, command
+    assert "BLEU" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-q", "generate"], ""),
+        (["generate", "--quiet"], ""),
+        (["generate"], "3/3 id=3"),
+        (["generate", "-v"], "MB a process at most"),
+        (["--verbose", "generate"], "MB a process at most"),
+    ],
+)
+def test_how_much_is_said_on_standard_error(
+    world: World, tmp_path: Path, capfd: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    """What comes of it is the same, and a mistake is told however quiet it is to be."""
+    (tmp_path / "bags").write_text("the people\n\nof america\n")
+    options = ["--index", str(world.index_path), "--lm", str(world.model_path), "-o", str(tmp_path / "run")]
+    assert main([*words, str(tmp_path / "bags"), *options]) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("bags              3\n")
+    assert "by empty bag" in out
+    assert said in err
+    assert bool(err) == bool(said)
+    assert main([*words, str(tmp_path / "none"), *options]) == 2
+    assert f"gyro: {tmp_path / 'none'}: cannot read" in capfd.readouterr().err
+
+
+def test_quiet_and_verbose_are_known_to_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    def leaves(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+        inner = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+        return [leaf for action in inner for sub in action.choices.values() for leaf in leaves(sub)] or [parser]
+
+    parsers = leaves(whole_parser())
+    assert len(parsers) > len(COMMANDS)
+    for parser in parsers:
+        names = {name for action in parser._actions for name in action.option_strings}
+        assert {"-q", "--quiet", "-v", "--verbose"} <= names, parser.prog
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +31,23 @@ def test_lists_are_the_heads_of_the_runs_own(ordered: Path, tmp_path: Path, caps
     assert all(
         (one.sentence, one.tokens, one.cost) == (other.sentence, other.tokens, other.cost) for one, other in pairs
     )
+
+
+@pytest.mark.parametrize("n", ["2", "150"])
+def test_the_sentences_of_several_runs_are_numbered_through(ordered: Path, tmp_path: Path, n: str) -> None:
+    """Also in lists that are longer than the runs' own, which are made of the lattices."""
+    run = tmp_path / "run"
+    shutil.copytree(ordered / "first", run)
+    if n == "150":  # the scores of several models are known to the run alone
+        settings = (run / "nbest.txt").read_text()
+        (run / "nbest.txt").write_text(re.sub(r" PHRASES= \S+", "", settings))
+    words = ["-n", n, "-o", str(tmp_path / "list")]
+    assert main(["nbest", str(run), *words]) == 0
+    once = list(read_moses(tmp_path / "list"))
+    assert main(["nbest", str(run), str(run), *words]) == 0
+    twice = list(read_moses(tmp_path / "list"))
+    assert [entry.sentence for entry in twice] == [e.sentence + more for more in (0, 12) for e in once]
+    assert [entry.tokens for entry in twice] == [entry.tokens for entry in once] * 2
 
 
 @pytest.mark.parametrize(

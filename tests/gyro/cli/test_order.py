@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +13,7 @@ import pytest
 
 from gyro.cli import main
 from gyro.lattice.lattice import Lattice
+from gyro.run.outcome import EMPTY
 from lm.neural.model import load_neural_model
 
 if TYPE_CHECKING:
@@ -57,10 +61,82 @@ def test_a_neural_model_orders_the_bag(
     assert capsys.readouterr().out == rows[0][1] + "\n"
 
 
+BAGS = "america states the of united\n\n" + json.dumps({"id": "x", "tokens": ["people", "the"]}) + "\n"
+
+
+@pytest.fixture
+def options(world: World) -> list[str]:
+    return ["--index", str(world.index_path), "--lm", str(world.model_path)]
+
+
+@pytest.mark.parametrize("from_files", [False, True])
+def test_many_bags_by_a_pipe_or_from_files(
+    options: list[str],
+    from_files: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A line for a line, and an empty one for an empty bag; JSON tells what they are."""
+    words = ["order", "-"]
+    if from_files:
+        first, second = BAGS.split("\n", 1)
+        (tmp_path / "a").write_text(first + "\n")
+        (tmp_path / "b").write_text(second)
+        words = ["order", "--bags", str(tmp_path / "a"), str(tmp_path / "b")]
+
+    def run(*more: str) -> str:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAGS.encode())))
+        assert main([*words, *more, *options]) == 0
+        return capsys.readouterr().out
+
+    assert run().splitlines() == ["the united states of america", "", "the people"]
+    blocks = run("-n", "2").split("\n\n")
+    assert [[line.split("\t")[1] for line in block.splitlines()] for block in blocks] == [
+        ["the united states of america", blocks[0].splitlines()[1].split("\t")[1]],
+        [""],
+        ["the people", "people the"],
+        [],
+    ]
+    found = [json.loads(line) for line in run("--json").splitlines()]
+    assert [one["id"] for one in found] == ["1", "2", "x"]
+    assert [one["orders"][0]["text"] for one in found] == run().splitlines()
+    assert [one["outcome"]["rung"] for one in found] == ["rules", EMPTY, "rules"]
+    assert all(one["outcome"]["cost"] == one["orders"][0]["cost"] for one in found)
+
+
+def test_the_n_best_of_many_are_those_of_one(
+    world: World, options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However far from the best, against all permutations under the model itself."""
+    tokens = ("america", "of", "states", "the", "united")
+    (tmp_path / "bags").write_text(" ".join(tokens) + "\n")
+    assert main(["order", "--bags", str(tmp_path / "bags"), "-n", "100", "--json", "--beta", "1", *options]) == 0
+    orders = json.loads(capsys.readouterr().out)["orders"]
+    costs = sorted(world.model.score(string) for string in permutations(tokens))[:100]
+    assert [order["cost"] for order in orders] == pytest.approx(costs, abs=1e-3)
+
+
+def test_rules_of_one_word_need_the_model_alone(
+    world: World, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GYRO_INDEX", raising=False)
+    assert main(["order", "america states the of united", "--lm", str(world.model_path), "--rules", "1"]) == 0
+    assert capsys.readouterr().out == "the united states of america\n"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["a", "--index", "{index}"], "--lm MODEL"),
+        (["a", "--index", "", "--lm", "{lm}"], "with --rules 1, the model alone"),
+        ([], "found an empty bag"),
+        (["", " "], "found an empty bag"),
+        (["a", "--bags", "{bad}"], "found words and --bags"),
+        (["--bags", "{bad}", "--index", "{index}", "--lm", "{lm}"], "bad.jsonl:2: found tokens 3"),
+        (["--bags", "/dev/null", "--index", "{index}", "--lm", "{lm}"], "found no bags"),
+        (["a", "-n", "0"], "found -n 0; at least 1 is allowed"),
+        (["a " * 251, "--index", "{index}", "--lm", "{lm}"], "250 can be ordered whole"),
         (["a", "--index", "{index}", "--lm", "{bad}"], "bad.jsonl"),
         (["<s>", "--index", "{index}", "--lm", "{lm}"], "'<s>'"),
         (["a", "--index", "{index}", "--lm", "{lm}", "--rules", "x"], "'x'"),

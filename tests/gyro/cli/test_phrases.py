@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_phrases_of_every_bag(world: World, ordered: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["phrases", str(world.index_path), str(ordered / "bags.jsonl"), "--order", "2"]) == 0
+    assert main(["phrases", str(ordered / "bags.jsonl"), "--index", str(world.index_path), "--order", "2"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     bags = {bag.id: bag for bag in read_bags(ordered / "bags.jsonl")}
     assert {name for name, _, _ in rows} == set(bags)
@@ -30,7 +30,7 @@ def test_phrases_of_every_bag(world: World, ordered: Path, capsys: pytest.Captur
 def test_the_longest_are_those_of_the_index(world: World, tmp_path: Path) -> None:
     (tmp_path / "bags").write_text("the united states of america\n")
     for order in ("5", "9"):
-        words = ["phrases", str(world.index_path), str(tmp_path / "bags"), "--order", order]
+        words = ["phrases", str(tmp_path / "bags"), "--index", str(world.index_path), "--order", order]
         assert main([*words, "-o", str(tmp_path / order)]) == 0
     assert (tmp_path / "5").read_text() == (tmp_path / "9").read_text()
 
@@ -38,8 +38,11 @@ def test_the_longest_are_those_of_the_index(world: World, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["{tmp}", "{bad}"], "{tmp}: "),
-        (["{index}", "{bad}"], "bad.jsonl:2: "),
+        (["{bad}", "--index", "{tmp}"], "{tmp}: "),
+        (["{bad}", "--index", "{index}"], "bad.jsonl:2: "),
+        (["{bad}", "--index", "{index}", "--order", "0"], "--order 0"),
+        (["{bad}", "--index", ""], "--index DIR is needed"),
+        (["{index}", "{bad}"], "and --index DIR"),
     ],
 )
 def test_mistakes(refused: Callable[[list[str], str], None], words: list[str], message: str) -> None:

@@ -133,7 +133,7 @@ def test_a_training_that_is_there_goes_on(
 def test_a_training_that_is_refused_changes_nothing(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = ["train", "best-first", "--grammar", "ccg", str(folder / "small.auto"), *FAST, "--beta", "0.01"]
+    command = ["train", "best-first", "--grammar", "ccg", str(folder / "small.auto"), *FAST, "--tagger-cutoff", "0.01"]
     command += ["-o", str(tmp_path / "model"), "--iterations", "1"]
     assert main(command) == 0
 

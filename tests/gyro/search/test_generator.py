@@ -14,8 +14,9 @@ from gyro.errors import GyroError, InputError
 from gyro.index.build import build_index
 from gyro.index.phrase import find_phrases
 from gyro.index.reader import open_index
+from gyro.run.outcome import EMPTY
 from gyro.search.generator import Generator, order
-from gyro.search.settings import Settings
+from gyro.search.settings import MAX_TOKENS, Settings
 from gyro.text.bag import Bag
 from gyro.text.corpus import Normalisation
 from tests.grammars.phrase.cutting import cheapest_cutting
@@ -212,6 +213,39 @@ def test_an_empty_bag_has_the_empty_order(world: World) -> None:
         assert best.tokens == ()
         assert best.cost == pytest.approx(world.model.score(()), abs=1e-4)
 
+    for found, rung in (
+        (order([], index=world.index, model=world.model), EMPTY),
+        (order(["a"], index=world.index, model=world.model), "rules"),
+    ):
+        assert found.rung == rung
+
+
+@pytest.mark.parametrize("settings", [Settings(rules="1"), Settings(rules="1", algorithm="pruned-parsing", beta=3.0)])
+def test_rules_of_one_word_need_no_index(world: World, settings: Settings) -> None:
+    with_index, without = Generator(world.index, world.model, settings), Generator(None, world.model, settings)
+    for sentence in [s for s in world.held_out if 4 <= len(s) <= 8][:6]:
+        found = [generator.order(Bag(tuple(sentence))) for generator in (with_index, without)]
+        assert found[0].lattice.strings() == found[1].lattice.strings()
+    assert without.signature()["index"] is None
+    without.verify()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (Settings(), "rules of up to 5 words need an index"),
+        (Settings(rules="1", phrase_cost="count=0.5"), "phrase costs that go by counts need an index"),
+    ],
+)
+def test_what_needs_an_index_says_so(world: World, settings: Settings, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Generator(None, world.model, settings)
+
+
+def test_a_bag_that_is_too_large_is_told_what_is_allowed(world: World) -> None:
+    with pytest.raises(InputError, match=f"found a bag of {MAX_TOKENS + 1} tokens; {MAX_TOKENS} can be .*--max-tokens"):
+        order(["a"] * (MAX_TOKENS + 1), index=world.index, model=world.model)
+
 
 def test_long_bags_without_a_reference(world: World) -> None:
     tokens = [t for s in world.held_out[:4] for t in s][:40]
@@ -225,5 +259,11 @@ def test_index_and_model_must_agree(world: World, tmp_path: Path) -> None:
     build_index([["a", "b"]], tmp_path / "cased", normalisation=Normalisation("none", False))
     with pytest.raises(InputError, match="index"):
         Generator(open_index(tmp_path / "cased"), world.model)
+    with pytest.raises(InputError, match=r"make them alike$"):  # the case differs: nobody can vouch for that
+        Generator(open_index(tmp_path / "cased"), world.model, vouched=True)
+    build_index([["a", "b"]], tmp_path / "split", normalisation=Normalisation("none", True))
+    with pytest.raises(InputError, match="or give --vouch if the text was split alike"):
+        Generator(open_index(tmp_path / "split"), world.model, Settings(rules="1-2"), vouched=False)
+    Generator(open_index(tmp_path / "split"), world.model, Settings(rules="1"), vouched=True)
     with pytest.raises(InputError, match="order"):
         Generator(world.index, world.model, Settings(rules="1-7"))

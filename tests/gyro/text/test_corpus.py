@@ -247,6 +247,31 @@ def test_check_normalisation() -> None:
         check_normalisation(SPACY, "the index", SPLIT, "the model")
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "is_allowed"),
+    [
+        (SPACY, SPLIT, True),
+        (SPLIT, SPACY, True),
+        (Normalisation("none", True), Normalisation("spacy-en", True), True),
+        (Normalisation("none", True), SPACY, False),
+        (Normalisation("spacy-en", True), SPACY, False),
+    ],
+)
+def test_text_that_came_split_can_be_vouched_for(a: Normalisation, b: Normalisation, is_allowed: bool) -> None:
+    """Whether it was split alike is known to the user alone; in which case it is, is recorded."""
+    with pytest.raises(InputError) as caught:
+        check_normalisation(a, "the index", b, "the model", vouched=False)
+    assert ("or give --vouch" in str(caught.value)) == is_allowed
+    with pytest.raises(InputError) as caught:
+        check_normalisation(a, "the index", b, "the model")  # where nobody is asked
+    assert "--vouch" not in str(caught.value)
+    if is_allowed:
+        check_normalisation(a, "the index", b, "the model", vouched=True)
+    else:
+        with pytest.raises(InputError):
+            check_normalisation(a, "the index", b, "the model", vouched=True)
+
+
 def test_split_text_does_not_pay_for_spacy() -> None:
     code = "import sys, gyro.text.corpus as c; c.tokenize('a b', c.Normalisation('none'));"
     code += " sys.exit('spacy' in sys.modules)"
