@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import argparse
 
+from gyro.cli.constraint_options import EXAMPLE, add_constraint_arguments, constrained_bag
 from gyro.run.system import system_kind
-from gyro.text.bag import Bag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="+", metavar="WORD", help="the bag; one quoted string is split at its blanks")
     parser.add_argument("-n", "--nbest", type=int, default=1, metavar="N", help="orders to print (default 1)")
     parser.add_argument("--lattice", metavar="FILE", help="write the lattice too")
+    add_constraint_arguments(parser)
+    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     system_kind("gyro").add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    bag = Bag(tuple(word for text in arguments.words for word in text.split()))
+    bag = constrained_bag([word for text in arguments.words for word in text.split()], arguments)
     system = system_kind("gyro").open_system(arguments)
     from gyro.search.generator import Generator
 

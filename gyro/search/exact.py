@@ -69,7 +69,8 @@ def search(
 ) -> SearchResult:
     """Order `counts[w]` of each distinct word w of the automaton as cheaply as it allows; `exact=False`: by beam alone.
 
-    With a plan, what is asked for are the orders of its bag that keep to the constraints, whatever `counts` says. With `max_arcs` the lattice has the largest β that fits, whatever `beta` says; one string always fits.
+    With a plan, what is asked for are the orders of its bag that keep to the constraints, whatever `counts` says. With
+    `max_arcs` the lattice has the largest β that fits, whatever `beta` says; one string always fits.
     """
     if not beta >= 0:
         raise InputError(f"found β = {beta}; a number of at least 0 is allowed")
@@ -201,7 +202,9 @@ class _Job:
         The first is run to its end, however late it is, so that there is an order.
         """
         deadline = np.inf if self.upper is None else self.work.deadline
-        graph, left_out = run_beam(self.bag, self.bag.lanes, self.machine, self.space.tokens, width, deadline, self.rules)
+        graph, left_out = run_beam(
+            self.bag, self.bag.lanes, self.machine, self.space.tokens, width, deadline, self.rules
+        )
         left_out = left_out or self.work.is_late()
         self.expanded += len(graph.state)
         self.work.take(len(graph.state) * len(self.space.word_of) * EXTENSION)

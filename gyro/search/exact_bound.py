@@ -220,9 +220,8 @@ def _count_uses(
     for row in range(table.shape[0] - 1):
         best, chosen = np.float32(np.inf), 0
         for column in range(target.shape[0]):
-            if rules is not None:
-                if rules.limit[row, column] == 0:
-                    continue
+            if rules is not None and rules.limit[row, column] == 0:
+                continue
             through = reduced[column, state] + table[row + 1, target[column, state]]
             if through < best:
                 best, chosen = through, column
@@ -370,9 +369,8 @@ def _fill(
         if rules is not None:
             used = digits.sum()
         for column in range(columns):
-            if rules is not None:
-                if not _is_open(rules, column, used, group[column], digits, size):
-                    continue
+            if rules is not None and not _is_open(rules, column, used, group[column], digits, size):
+                continue
             if digits[group[column]] + 1 < size[group[column]]:
                 if waiting < 0:
                     waiting = column

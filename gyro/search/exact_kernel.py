@@ -142,12 +142,10 @@ def pack_rules(
 @njit(cache=True)
 def _is_barred(rules: Any, keys: Any, position: int, lanes: int, row: int, column: int, covered: Any) -> bool:
     """Whether the conditions on coverage forbid to extend a node by a column; `covered` are the bits of its word."""
-    if covered >= rules.below[row, column]:
-        return True
+    barred = covered >= rules.below[row, column]
     for lane in range(lanes):
-        if keys[position, lane] & rules.mask[column, lane] != rules.value[column, lane]:
-            return True
-    return False
+        barred |= keys[position, lane] & rules.mask[column, lane] != rules.value[column, lane]
+    return barred  # type: ignore[no-any-return]
 
 
 @njit(cache=True)
@@ -190,11 +188,11 @@ def expand(
         for column in range(columns):
             covered = lane_of_all if lanes == 1 else source.key[position, bag.lane[column]]
             after = machine.next_state[state, column]
-            if after < 0 or covered & bag.field[column] == bag.full[column]:
+            own = covered & bag.field[column]
+            if after < 0 or own == bag.full[column]:
                 continue
-            if rules is not None:
-                if _is_barred(rules, source.key, position, lanes, row, column, covered & bag.field[column]):
-                    continue
+            if rules is not None and _is_barred(rules, source.key, position, lanes, row, column, own):
+                continue
             cost = so_far + machine.cost[state, column]
             estimate = cost + machine.table[place + machine.step[column], after]
             if not estimate <= cut:
@@ -236,9 +234,8 @@ def _likely_cut(source: Any, nodes: int, bag: Any, machine: Any, width: int, rul
             covered = source.key[position, bag.lane[column]] & bag.field[column]
             if after < 0 or covered == bag.full[column]:
                 continue
-            if rules is not None:
-                if _is_barred(rules, source.key, position, lanes, row, column, covered):
-                    continue
+            if rules is not None and _is_barred(rules, source.key, position, lanes, row, column, covered):
+                continue
             estimate = machine.table[source.place[position] + machine.step[column], after]
             estimate += source.cost[position] + machine.cost[state, column]
             if estimate < np.inf:
@@ -310,9 +307,7 @@ def _append(all_arcs: Any, total: int, arcs: Any, num_arcs: int, source_shift: i
 
 
 @njit(cache=True)
-def run_beam(
-    bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadline: float, rules: Any = None
-) -> Any:
+def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadline: float, rules: Any = None) -> Any:
     """Keep `width` nodes of each row, by cost + bound. Returns the graph and whether a node was left out.
 
     A graph without nodes in its last row says that every node kept was a dead end, or that the deadline came: then it

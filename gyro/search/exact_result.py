@@ -127,6 +127,4 @@ def take_paths(graph: Graph, keep: NDArray[np.bool_], space: Space) -> Paths:
         skipped_cost = space.cost[graph.state[ended], graph.arcs.column[skips]]
         final_states = np.concatenate([number[ended[first]].astype(np.int64), final_states])
         final_costs = np.concatenate([skipped_cost[first], final_costs])
-    return Paths(
-        int(used.sum()), number[source], space.label[column], number[target], cost, final_states, final_costs
-    )
+    return Paths(int(used.sum()), number[source], space.label[column], number[target], cost, final_states, final_costs)

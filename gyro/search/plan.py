@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -35,7 +36,7 @@ class _Guide(NamedTuple):
 
 
 class _Skips(NamedTuple):
-    """An automaton over the classes that may be left out, each skipped after the ones before it; state 0 is its start."""
+    """An automaton over the classes that may be left out, each skipped after those before it; state 0 is the start."""
 
     classes: tuple[int, ...]
     next_state: NDArray[np.int32]  # by state and number in `classes`
@@ -87,6 +88,11 @@ class Plan:
     def tokens(self) -> int:
         """The uses of all classes, with those that are left out."""
         return sum(group.most for group in self.known.classes)
+
+    def uses(self) -> Bag:
+        """The bag of all words that an order may use, as often as it may."""
+        repeated = ((self.words[word],) * group.most for group in self.known.classes for word in group.words)
+        return Bag(tuple(chain.from_iterable(repeated)))
 
     def _with_skips(self, whole: WordAutomaton) -> WordAutomaton:
         """The same, where an order that has ended goes on by skipping; the end is paid with the first skip."""
@@ -169,7 +175,7 @@ def _explore(
 
 
 class _Guided(NamedTuple):
-    """A state of the guide: in which unit and after how many of its words, and how many words are left if that is known."""
+    """A state of the guide: in which unit, after how many of its words; how many words are left, if that is known."""
 
     unit: int | None
     step: int
@@ -189,7 +195,10 @@ def _guide(known: BagClasses, columns: tuple[tuple[int, int], ...]) -> _Guide:
                 continue
             left = known.classes[n].back[0] if state.left is None and known.classes[n].back else state.left
             inside = unit is not None and step + 1 < len(known.units[unit])
-            yield column, _Guided(unit if inside else None, step + 1 if inside else 0, None if left is None else left - 1)
+            yield (
+                column,
+                _Guided(unit if inside else None, step + 1 if inside else 0, None if left is None else left - 1),
+            )
 
     states, next_state = _explore(_Guided(None, 0, None), steps, len(columns))
     ends = [state.unit is None and (state.left == 0 or (state.left is None and not asked)) for state in states]

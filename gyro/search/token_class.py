@@ -44,7 +44,7 @@ class TokenClass(NamedTuple):
 class BagClasses(NamedTuple):
     """Classes; units and chains as their numbers; choices as numbers and how many of these uses there are.
 
-    `earliest` and `latest` are the rows between which each class may be used; a string has `shortest` to `longest` words.
+    Each class may be used from row `earliest` to row `latest`. An order has `shortest` to `longest` words.
     """
 
     classes: tuple[TokenClass, ...]

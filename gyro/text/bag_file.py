@@ -136,7 +136,7 @@ def _chains(value: object, name: str) -> tuple[tuple[int, ...], ...]:
 
 
 def _pairs(value: object, name: str) -> tuple[tuple[int, int], ...]:
-    pairs = value if isinstance(value, list | tuple) else [None]
+    pairs: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
     if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_number, pair)) for pair in pairs):
         raise InputError(
             f"found {name} {value!r:.60}; a list of pairs of a place and a number is allowed, like [[0, 1]]"
@@ -145,7 +145,7 @@ def _pairs(value: object, name: str) -> tuple[tuple[int, int], ...]:
 
 
 def _groups(value: object, name: str) -> tuple[tuple[tuple[int, ...], int], ...]:
-    groups = value if isinstance(value, list | tuple) else [None]
+    groups: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
     if not all(isinstance(group, list | tuple) and len(group) == 2 and _is_number(group[1]) for group in groups):
         allowed = "a list of pairs of places and how many of them are used is allowed, like [[[0, 1], 1]]"
         raise InputError(f"found {name} {value!r:.60}; {allowed}")

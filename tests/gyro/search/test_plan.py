@@ -16,7 +16,9 @@ from gyro.text.bag import Bag
 from tests.gyro.search.constraint_problems import allowed_orders, constrained
 from tests.gyro.search.problems import INFINITY, random_automaton, same
 
-some = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+some = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 
 
 def all_allowed(bag: AnnotatedBag, automaton: exact.WordAutomaton) -> list[Hypothesis]:
@@ -25,11 +27,15 @@ def all_allowed(bag: AnnotatedBag, automaton: exact.WordAutomaton) -> list[Hypot
 
 
 @st.composite
-def problems(draw: st.DrawFn, kinds: str = "units order positions optional counts choices") -> tuple[AnnotatedBag, exact.WordAutomaton]:
+def problems(
+    draw: st.DrawFn, kinds: str = "units order positions optional counts choices"
+) -> tuple[AnnotatedBag, exact.WordAutomaton]:
     bag = draw(constrained(kinds))
     missing = draw(st.sampled_from([0.0, 0.0, 0.3]))
     automaton = random_automaton(draw(st.integers(0, 10**6)), len(bag.words), draw(st.integers(1, 6)), missing)
-    return bag, exact.WordAutomaton(bag.words, *[getattr(automaton, n) for n in ("start", "next_state", "cost", "end_cost")])
+    return bag, exact.WordAutomaton(
+        bag.words, *[getattr(automaton, n) for n in ("start", "next_state", "cost", "end_cost")]
+    )
 
 
 @some
