@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from gyro.cli.constraint_options import EXAMPLE, add_constraint_arguments, constrained_bag
+from gyro.cli.constraint_options import add_constraint_arguments, constrained_bag
 from gyro.run.system import system_kind
 
 
@@ -13,7 +13,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--nbest", type=int, default=1, metavar="N", help="orders to print (default 1)")
     parser.add_argument("--lattice", metavar="FILE", help="write the lattice too")
     add_constraint_arguments(parser)
-    parser.epilog, parser.formatter_class = EXAMPLE, argparse.RawDescriptionHelpFormatter
     system_kind("gyro").add_arguments(parser)
 
 
