@@ -24,6 +24,7 @@ from grammars.ccg.grammar import BinaryRule, Rule, UnaryRule
 from grammars.ccg.grammar import base_noun_phrases as ccg_base_noun_phrases
 from grammars.conllu import ConlluSentence, ConlluToken
 from gyro.errors import InputError
+from gyro.run.constraint import KNOWN_BY, check_constraints
 from gyro.text.annotated_bag import as_annotated
 from gyro.text.bag import Bag
 from gyro.text.corpus import ROOT
@@ -34,7 +35,7 @@ _MOST_LEAVES_OF_UNIT = 6  # categories that units have in derivations: the most 
 
 def bag_input(bag: Bag) -> Input:
     """What a bag gives: forms (of lemmas, all that fit), tags, heads, units and so on."""
-    known = as_annotated(bag)
+    known = as_annotated(check_constraints(bag, "best-first", KNOWN_BY["best-first"]))
     nothing = (None,) * len(known)
     optional = set(known.optional)
     columns = zip(

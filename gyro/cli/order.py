@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from gyro.cli.constraint_options import add_constraint_arguments, constrained_bag, refuse_constraints
 from gyro.cli.output import write_line
 from gyro.errors import InputError
 from gyro.run.system import System, system_kind
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--nbest", type=int, default=1, metavar="N", help="orders to print (default 1)")
     parser.add_argument("--json", action="store_true", help="print a JSON object a bag: its orders, costs and outcome")
     parser.add_argument("--lattice", metavar="FILE", help="write the lattice too; of one bag")
+    add_constraint_arguments(parser)
     system_kind("gyro").add_arguments(parser)
 
 
@@ -55,11 +57,12 @@ def _bags(arguments: argparse.Namespace) -> Iterable[Bag]:
     if arguments.words and arguments.bags:
         raise InputError("found words and --bags; one or the other is allowed")
     if _reads_files(arguments):
+        refuse_constraints(arguments, "bags of files have their own (docs/formats.md)")
         return _known(read_bag_files(arguments.bags or ["-"]))
     words = [word for text in arguments.words for word in text.split()]
     if not words:
         raise InputError("found an empty bag; words are needed, or - to read bags from stdin")
-    return [Bag(tuple(words))]
+    return [constrained_bag(words, arguments)]
 
 
 def _known(bags: Iterator[Bag]) -> Iterator[Bag]:

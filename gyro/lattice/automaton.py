@@ -2,6 +2,7 @@
 
 WordAutomaton  states × words tables of next states and costs; the form of G_Ω, of P* and of their intersection
 intersect      the automaton of the strings that both accept, with the costs added
+product        the pairs of states that one string reaches in two tables of next states
 trim           only the states that lie on the way from the start to an end
 """
 
@@ -11,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from gyro.compilation import compiled
 from numpy.typing import NDArray
 
-from gyro.compilation import compiled
 from gyro.errors import InputError
 from gyro.row_table import fill_slots, slot_of
 
@@ -88,7 +89,7 @@ def intersect(a: WordAutomaton, b: WordAutomaton) -> WordAutomaton:
         b_next, b_cost = b_next[:, columns], b_cost[:, columns]
     left = np.where(np.isfinite(a.cost), a.next_state, np.int32(-1))
     right = np.where(np.isfinite(b_cost), b_next, np.int32(-1))
-    pairs, next_state = _product(left, a.start, right, b.start)
+    pairs, next_state = product(left, a.start, right, b.start)
     first, second = pairs[:, 0], pairs[:, 1]
     cost = np.where(next_state >= 0, a.cost[first] + b_cost[second], np.inf)
     return trim(WordAutomaton(a.words, 0, next_state, cost, a.end_cost[first] + b.end_cost[second]))
@@ -114,7 +115,7 @@ def trim(automaton: WordAutomaton) -> WordAutomaton:
 
 
 @compiled
-def _product(left: Any, left_start: int, right: Any, right_start: int) -> Any:
+def product(left: Any, left_start: int, right: Any, right_start: int) -> Any:
     """All pairs of states that one string reaches, breadth first, and the table of next pairs."""
     words = left.shape[1]
     room = 2 * (left.shape[0] + right.shape[0] + words)

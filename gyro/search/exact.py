@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,8 +26,9 @@ from gyro.errors import InputError
 from gyro.lattice.automaton import WordAutomaton
 from gyro.search.exact_bound import choose_tracked, feasible_part, find_prices, make_machine
 from gyro.search.exact_forward import PassLimits, walk_rows
-from gyro.search.exact_kernel import NO_CUT, Graph, Machine, complete, pack_bag, run_beam, through_arcs
+from gyro.search.exact_kernel import NO_CUT, Graph, Machine, complete, pack_bag, pack_rules, run_beam, through_arcs
 from gyro.search.exact_result import NBest, SearchResult, take_paths
+from gyro.search.plan import Plan
 from gyro.search.settings import MAX_TOKENS
 from gyro.search.work import EXTENSION, Work
 
@@ -63,24 +65,26 @@ def search(
     work: Work | None = None,
     memory_limit: int = DEFAULT_MEMORY,
     exact: bool = True,
+    plan: Plan | None = None,
 ) -> SearchResult:
     """Order `counts[w]` of each distinct word w of the automaton as cheaply as it allows; `exact=False`: by beam alone.
 
-    With `max_arcs` the lattice has the largest β that fits, whatever `beta` says; one string always fits.
+    With a plan, what is asked for are the orders of its bag that keep to the constraints, whatever `counts` says. With
+    `max_arcs` the lattice has the largest β that fits, whatever `beta` says; one string always fits.
     """
     if not beta >= 0:
         raise InputError(f"found β = {beta}; a number of at least 0 is allowed")
     if max_arcs is not None and max_arcs < 1:
         raise InputError(f"found a limit of {max_arcs} arcs; at least 1 is allowed")
-    work = work or Work()
+    make_job = partial(_Job, automaton, counts, beam, work or Work(), memory_limit, plan)
     if not exact:
-        return _beam_search(_Job(automaton, counts, beam, work, memory_limit, exact=False), beta, max_arcs)
-    job = _Job(automaton, counts, beam, work, memory_limit, exact=True)
+        return _beam_search(make_job(exact=False), beta, max_arcs)
+    job = make_job(exact=True)
     result = job.result(job.within(beta), beta) if max_arcs is None else _fit_search(job, max_arcs)
     if result.proved or job.work.is_late():
         return result
     # The beam alone has other prices and may have been luckier: the proof's failure must not make the answer worse.
-    alone = _beam_search(_Job(automaton, counts, beam, work, memory_limit, exact=False), beta, max_arcs)
+    alone = _beam_search(make_job(exact=False), beta, max_arcs)
     if result.cost <= alone.cost:
         return result
     lower_bound = max(result.lower_bound, alone.lower_bound)
@@ -109,11 +113,12 @@ def search_nbest(
     beam: int = 64,
     work: Work | None = None,
     memory_limit: int = DEFAULT_MEMORY,
+    plan: Plan | None = None,
 ) -> NBest:
     """The n cheapest orders; fewer when the language has no more."""
     if n < 1:
         raise InputError(f"found n = {n}; at least 1 is allowed")
-    job = _Job(automaton, counts, beam, work or Work(), memory_limit, exact=True)
+    job = _Job(automaton, counts, beam, work or Work(), memory_limit, plan, exact=True)
     beta = 1.0
     while True:
         found = job.within(beta)
@@ -159,14 +164,19 @@ class _Job:
         beam: int,
         work: Work,
         memory_limit: int,
+        plan: Plan | None,
+        *,
         exact: bool,
     ) -> None:
         self.work = work
         self.memory = memory_limit
         self.words = automaton.distinct_words
-        self.is_deterministic = automaton.is_deterministic
-        self.space = feasible_part(automaton, _checked(automaton, counts, beam))
+        self.is_deterministic = automaton.is_deterministic and (plan is None or plan.is_deterministic)
+        checked = _checked(automaton, counts, beam, plan)
+        self.space = feasible_part(automaton, checked) if plan is None else plan.space(automaton)
         self.bag = pack_bag(self.space.counts, self.space.word_of)
+        rules = self.space.rules
+        self.rules = None if rules is None else pack_rules(self.bag, self.space.word_of, *rules)
         rounds = int(min(PRICE_STEPS, 0.2 * work.steps) / max(1, self.space.tokens * self.space.arcs))
         self.prices = find_prices(self.space, max(5, min(rounds, PROOF_ROUNDS if exact else BEAM_ROUNDS)), work)
         self.width, self.beam = beam, beam
@@ -192,7 +202,9 @@ class _Job:
         The first is run to its end, however late it is, so that there is an order.
         """
         deadline = np.inf if self.upper is None else self.work.deadline
-        graph, left_out = run_beam(self.bag, self.bag.lanes, self.machine, self.space.tokens, width, deadline)
+        graph, left_out = run_beam(
+            self.bag, self.bag.lanes, self.machine, self.space.tokens, width, deadline, self.rules
+        )
         left_out = left_out or self.work.is_late()
         self.expanded += len(graph.state)
         self.work.take(len(graph.state) * len(self.space.word_of) * EXTENSION)
@@ -231,7 +243,7 @@ class _Job:
             floor = upper.best + TOLERANCE if last and upper.best < np.inf else np.inf
             memory = min(effort.node_bytes, (self.memory - self.machine.table.nbytes) / 3)
             limits = PassLimits(memory, self.work, self.work.steps / 2, floor)
-            walked = walk_rows(self.bag, self.machine, self.space.tokens, cut, limits)
+            walked = walk_rows(self.bag, self.machine, self.space.tokens, cut, limits, self.rules)
             self.expanded += walked.nodes
             if walked.graph is not None:
                 found = self._evaluate(walked.graph, reach=beta, dropped=walked.dropped)
@@ -293,15 +305,16 @@ def _fit(found: _Found, max_arcs: int) -> tuple[NDArray[np.bool_], float]:
     return keep, 0.0
 
 
-def _checked(automaton: WordAutomaton, counts: Sequence[int], beam: int) -> NDArray[np.int64]:
-    """The counts as an array, when they fit the automaton and our limits."""
+def _checked(automaton: WordAutomaton, counts: Sequence[int], beam: int, plan: Plan | None) -> NDArray[np.int64]:
+    """The counts as an array, when they and those of the plan fit the automaton and our limits."""
     words = len(automaton.distinct_words)
     if len(counts) != words:
         raise InputError(f"found {len(counts)} counts for an automaton over {words} words")
+    tokens = sum(counts) if plan is None else plan.tokens
     if min(counts, default=0) < 0:
         raise InputError(f"found the count {min(counts)}; counts from 0 are allowed")
-    if sum(counts) > MAX_TOKENS:
-        found = f"found a bag of {sum(counts)} tokens; {MAX_TOKENS} can be ordered whole"
+    if tokens > MAX_TOKENS:
+        found = f"found a bag of {tokens} tokens; {MAX_TOKENS} can be ordered whole"
         raise InputError(f"{found}: give it as several bags, or with a reference by which it is cut (--max-tokens 20)")
     if beam < 1:
         raise InputError(f"found a beam of {beam}; at least 1 is allowed")

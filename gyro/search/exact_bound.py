@@ -1,11 +1,15 @@
 """The bound of the exact search: a relaxed bag, made tight by a price on each word.
 
+Rules          what constraints ask of the use of a word, besides that there is one left
 Space          the part of an automaton that a bag can reach
 feasible_part  make it: leave out arcs that need more of a word than the bag has
 Prices         a price for each word, the bound they give, and the words most in need of tracking
 find_prices    raise the price of a word that the relaxed optimum leaves out, lower that of one it uses too often
 choose_tracked the words that a table of a given size can track
 make_machine   the table of cheapest relaxed completions, and the automaton at reduced costs to search with
+
+Constraints leave out orders, so that what bounds all of them bounds the others; and the relaxed problem keeps to as
+much of them as its counts tell: which words may be used after so many, and the order of tracked words.
 
 The relaxed problem tracks the count of some words exactly and of all the others only their total. Every order of the
 bag uses word w exactly count[w] times, so taking a price off each use of w and adding count[w] prices at the end
@@ -18,9 +22,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from gyro.compilation import compiled
 from numpy.typing import NDArray
 
-from gyro.compilation import compiled
 from gyro.lattice.automaton import WordAutomaton
 from gyro.search.exact_kernel import Machine
 from gyro.search.work import Work, read_clock
@@ -32,10 +36,23 @@ PATIENCE = 3
 NEVER = 255  # more than the count of any word
 
 
+class Rules(NamedTuple):
+    """Conditions on coverage, by column.
+
+    After row r words, that of column c may be used if its own were used less than `limit[r, c]` times, all the words
+    that `full[c]` marks as often as the bag has them, and none of those that `empty[c]` marks.
+    """
+
+    limit: NDArray[np.int64]
+    full: NDArray[np.bool_]
+    empty: NDArray[np.bool_]
+
+
 class Space(NamedTuple):
     """The states and arcs of an automaton that some order of the bag may use; words as in `counts`.
 
-    Its columns are those of the automaton: a word may have more than one.
+    Its columns are those of the automaton: a word may have more than one. A bag with constraints (gyro.search.plan)
+    counts classes of tokens in place of words; then `label` has what each column stands for, and there are `rules`.
     """
 
     start: int
@@ -44,6 +61,8 @@ class Space(NamedTuple):
     end_cost: NDArray[np.float64]
     word_of: NDArray[np.int64]  # by column
     counts: NDArray[np.int64]  # by word
+    label: NDArray[np.int64]  # by column
+    rules: Rules | None = None
 
     @property
     def tokens(self) -> int:
@@ -122,12 +141,17 @@ def _restrict(start: int, next_state: Any, cost: Any, end_cost: Any, word_of: An
     return number[start], part_next, part_cost, part_end
 
 
-def feasible_part(automaton: WordAutomaton, counts: NDArray[np.int64]) -> Space:
-    """Leave out the arcs that need more of a word than the bag has, and the states that are then not reached."""
-    word_of = automaton.word_of_column()
+def feasible_part(
+    automaton: WordAutomaton, counts: NDArray[np.int64], group_of: NDArray[np.int64] | None = None
+) -> Space:
+    """Leave out the arcs that need more of a word than the bag has, and the states that are then not reached.
+
+    `group_of` is what the counts are of, by column, when that is not the words.
+    """
+    word_of = automaton.word_of_column() if group_of is None else group_of
     tables = (automaton.next_state, automaton.cost, automaton.end_cost)
     start, next_state, cost, end_cost = _restrict(automaton.start, *tables, word_of, counts)
-    return Space(int(start), next_state, cost, end_cost, word_of, counts)
+    return Space(int(start), next_state, cost, end_cost, word_of, counts, word_of)
 
 
 @compiled
@@ -171,16 +195,42 @@ def _relax_by_all(into: Any, target: Any, reduced: Any, after: Any) -> None:
 
 
 @compiled
-def _count_uses(start: int, target: Any, reduced: Any, word_of: Any, table: Any, uses: Any) -> None:
-    """How often the relaxed optimum uses each word."""
+def _relax_by_open(into: Any, target: Any, reduced: Any, after: Any, is_open: Any) -> None:
+    """Lower `into` to what any word that is open and then `after` costs."""
+    waiting = -1
+    for column in range(target.shape[0]):
+        if is_open[column]:
+            if waiting < 0:
+                waiting = column
+            else:
+                _relax(into, target, reduced, waiting, after, column, after)
+                waiting = -1
+    if waiting >= 0:
+        _relax(into, target, reduced, waiting, after, waiting, after)
+
+
+@compiled
+def _count_uses(
+    start: int, target: Any, reduced: Any, word_of: Any, counts: Any, table: Any, rules: Any, uses: Any, broken: Any
+) -> None:
+    """How often the relaxed optimum uses each word, and how often each one is used against the rules."""
     uses[:] = 0
+    broken[:] = 0
     state = start
     for row in range(table.shape[0] - 1):
         best, chosen = np.float32(np.inf), 0
         for column in range(target.shape[0]):
+            if rules is not None and rules.limit[row, column] == 0:
+                continue
             through = reduced[column, state] + table[row + 1, target[column, state]]
             if through < best:
                 best, chosen = through, column
+        if rules is not None:
+            for other in range(len(counts)):
+                wants = rules.full[chosen, other] and uses[other] < counts[other]
+                if wants or (rules.empty[chosen, other] and uses[other] > 0):
+                    broken[other] += 1
+                    broken[word_of[chosen]] += 1
         uses[word_of[chosen]] += 1
         state = target[chosen, state]
 
@@ -194,6 +244,7 @@ def _climb(
     word_of: Any,
     counts: Any,
     price: Any,
+    rules: Any,
     rounds: int,
     deadline: float,
 ) -> Any:
@@ -205,7 +256,7 @@ def _climb(
     tokens = counts.sum()
     table = np.empty((tokens + 1, states), dtype=np.float32)
     reduced = np.empty_like(plain)
-    uses, misuse = np.zeros(words, dtype=np.int64), np.zeros(words)
+    uses, misuse, broken = np.zeros(words, dtype=np.int64), np.zeros(words), np.zeros(words, dtype=np.int64)
     best_value, best_price = -np.inf, price.copy()
     step, failures = STEP_PER_TOKEN * tokens, 0
     table[tokens] = end_cost
@@ -214,11 +265,14 @@ def _climb(
             reduced[column] = plain[column] - np.float32(price[word_of[column]])
         for row in range(tokens - 1, -1, -1):
             table[row] = np.inf
-            _relax_by_all(table[row], target, reduced, table[row + 1])
+            if rules is None:
+                _relax_by_all(table[row], target, reduced, table[row + 1])
+            else:
+                _relax_by_open(table[row], target, reduced, table[row + 1], rules.limit[row] > 0)
         value = table[0, start] + (price * counts).sum()
         if value == np.inf:
             return price, value, misuse, done
-        _count_uses(start, target, reduced, word_of, table, uses)
+        _count_uses(start, target, reduced, word_of, counts, table, rules, uses, broken)
         if value > best_value + 1e-3:
             best_value, best_price, failures = value, price.copy(), 0
         else:
@@ -232,6 +286,8 @@ def _climb(
         if read_clock() > deadline:
             return best_price, best_value, misuse, done
         misuse = 0.9 * misuse + np.maximum(-wrong, 0)
+        if rules is not None:
+            misuse += broken
         price = price + step / square * wrong
     return best_price, best_value, misuse, rounds
 
@@ -246,7 +302,7 @@ def find_prices(space: Space, rounds: int, work: Work | None = None) -> Prices:
     target, plain = _columns(space.next_state, space.cost, np.zeros(len(space.word_of)))
     end_cost = space.end_cost.astype(np.float32)
     price, value, misuse, done = _climb(
-        space.start, target, plain, end_cost, space.word_of, space.counts, price, rounds, work.deadline
+        space.start, target, plain, end_cost, space.word_of, space.counts, price, space.rules, rounds, work.deadline
     )
     work.take(done * space.tokens * space.arcs)
     return Prices(price, float(value), np.argsort(-misuse, kind="stable"))
@@ -273,8 +329,22 @@ def choose_tracked(space: Space, prices: Prices, budget: float) -> NDArray[np.in
 
 
 @compiled
+def _is_open(rules: Any, column: int, row: int, group: int, digits: Any, size: Any) -> bool:
+    """Whether the rules, as far as the digits tell, let a word be used in a row; its own digit is `group`."""
+    tracked = len(digits) - 1
+    if rules.limit[row, column] == 0 or (group < tracked and digits[group] >= rules.limit[row, column]):
+        return False
+    for other in range(tracked):
+        if rules.full[column, other] and digits[other] + 1 < size[other]:
+            return False
+        if rules.empty[column, other] and digits[other] > 0:
+            return False
+    return True
+
+
+@compiled
 def _fill(
-    target: Any, reduced: Any, end_cost: Any, group: Any, step: Any, size: Any, rows: int, deadline: float
+    target: Any, reduced: Any, end_cost: Any, group: Any, step: Any, size: Any, rules: Any, rows: int, deadline: float
 ) -> Any:
     """Cheapest relaxed completions, from the full coverage downward; those not known at the deadline are -infinity.
 
@@ -295,8 +365,12 @@ def _fill(
             place += 1
         digits[place] -= 1
         table[row] = np.inf
-        waiting = -1
+        waiting, used = -1, 0
+        if rules is not None:
+            used = digits.sum()
         for column in range(columns):
+            if rules is not None and not _is_open(rules, column, used, group[column], digits, size):
+                continue
             if digits[group[column]] + 1 < size[group[column]]:
                 if waiting < 0:
                     waiting = column
@@ -329,7 +403,10 @@ def make_machine(
     end_cost = (space.end_cost - slack).astype(np.float32)
     rows = table_rows(space, tracked)
     work.take(rows * space.arcs)
-    table = _fill(target, reduced, end_cost, group, step, size, rows, work.deadline)
+    rules = space.rules
+    if rules is not None:
+        rules = Rules(rules.limit, rules.full[:, tracked], rules.empty[:, tracked])
+    table = _fill(target, reduced, end_cost, group, step, size, rules, rows, work.deadline)
     return Machine(space.start, space.next_state, space.cost - by_column, space.end_cost, table, step)
 
 

@@ -18,6 +18,7 @@ from gyro.search.exact_kernel import (
     Graph,
     Machine,
     PackedBag,
+    PackedRules,
     Row,
     estimates,
     expand,
@@ -116,17 +117,19 @@ class _NextRow:
         return Arcs(*(array[: self.num_arcs] for array in self.arcs))
 
 
-def walk_rows(bag: PackedBag, machine: Machine, tokens: int, cut: float, limits: PassLimits) -> Pass:
+def walk_rows(
+    bag: PackedBag, machine: Machine, tokens: int, cut: float, limits: PassLimits, rules: PackedRules | None = None
+) -> Pass:
     """Make every node with cost + bound under the cut; rows join equal nodes, so each is made once."""
     store = _Store()
     row = make_row(1, bag.lanes)
     row.key[0, -1] = machine.start
     store.add(row, 1, None, 0)
     nodes, lowest_dropped, made = 1, np.inf, 1
-    for _ in range(tokens):
+    for number in range(tokens):
         while True:
             allowed = (limits.memory - store.bytes) / ROW_SHARE
-            following, dropped = _extend(row, nodes, bag, machine, cut, allowed, limits)
+            following, dropped = _extend(row, nodes, bag, machine, cut, allowed, limits, rules, number)
             made += following.nodes
             if dropped is not None:
                 break
@@ -140,9 +143,17 @@ def walk_rows(bag: PackedBag, machine: Machine, tokens: int, cut: float, limits:
 
 
 def _extend(
-    row: Row, nodes: int, bag: PackedBag, machine: Machine, cut: float, allowed: float, limits: PassLimits
+    row: Row,
+    nodes: int,
+    bag: PackedBag,
+    machine: Machine,
+    cut: float,
+    allowed: float,
+    limits: PassLimits,
+    rules: PackedRules | None,
+    number: int,
 ) -> tuple[_NextRow, float | None]:
-    """One row from another, and the lowest estimate dropped; None for it when a limit stopped the work."""
+    """One row from that of a number, and the lowest estimate dropped; None for it when a limit stopped the work."""
     following = _NextRow(min(4 * nodes, CHUNK), len(machine.step), bag.lanes)
     position, lowest = 0, np.inf
     reserve = limits.reserve if limits.floor < cut else 0
@@ -150,7 +161,7 @@ def _extend(
         begin, end = position, min(position + CHUNK, nodes)
         position, following.nodes, following.num_arcs, dropped = expand(
             row, position, end, bag, machine, cut, following.row, following.nodes, following.slots, following.arcs,
-            following.num_arcs,
+            following.num_arcs, rules, number,
         )  # fmt: skip
         lowest = min(lowest, dropped)
         limits.work.take((position - begin) * following.columns * EXTENSION)

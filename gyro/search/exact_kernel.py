@@ -1,6 +1,7 @@
 """The inner loops of the exact search, compiled with numba.
 
 pack_bag     where each word's count lives in the bits of a coverage
+pack_rules   the conditions on coverage that constraints are, as masks of these bits
 expand       extend the nodes of one row by one word each, joining equal nodes, while they stay under the cut
 run_beam     all rows at once, keeping the most promising nodes of each
 estimates    cost so far + bound of the nodes of a row
@@ -16,9 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from gyro.compilation import compiled
 from numpy.typing import NDArray
 
-from gyro.compilation import compiled
 from gyro.row_table import slot_of
 from gyro.search.work import read_clock
 
@@ -105,6 +106,48 @@ def pack_bag(counts: NDArray[np.int64], word_of: NDArray[np.int64]) -> PackedBag
     return PackedBag(np.array(lane, dtype=np.int64)[word_of], *columns)
 
 
+class PackedRules(NamedTuple):
+    """Conditions on coverage: by column the bits that matter of each lane, and what they must be; and by row and column
+    what the bits of its own word must be below.
+    """
+
+    mask: NDArray[np.uint64]
+    value: NDArray[np.uint64]
+    below: NDArray[np.uint64]
+
+
+def pack_rules(
+    bag: PackedBag,
+    word_of: NDArray[np.int64],
+    limit: NDArray[np.int64],
+    full: NDArray[np.bool_],
+    empty: NDArray[np.bool_],
+) -> PackedRules:
+    """The rules of gyro.search.exact_bound in bits."""
+    mask = np.zeros((len(word_of), bag.lanes), dtype=np.uint64)
+    value = mask.copy()
+    first = np.unique(word_of, return_index=True)[1]  # a column of each word
+    for word, column in zip(word_of[first], first, strict=True):
+        lane = bag.lane[column]
+        mask[full[:, word] | empty[:, word], lane] |= bag.field[column]
+        value[full[:, word], lane] |= bag.full[column]
+    # Uses count in units of the word's lowest bit; a limit that no count reaches is none.
+    unit = np.where(bag.unit > 0, bag.unit, np.uint64(1))
+    most = (bag.field // unit).astype(np.int64)
+    below = np.minimum(limit, most + 1).astype(np.uint64)
+    is_limited = limit <= most
+    return PackedRules(mask, value, np.where(is_limited, below * unit, np.uint64(2**64 - 1)))
+
+
+@compiled
+def _is_barred(rules: Any, keys: Any, position: int, lanes: int, row: int, column: int, covered: Any) -> bool:
+    """Whether the conditions on coverage forbid to extend a node by a column; `covered` are the bits of its word."""
+    barred = covered >= rules.below[row, column]
+    for lane in range(lanes):
+        barred |= keys[position, lane] & rules.mask[column, lane] != rules.value[column, lane]
+    return barred  # type: ignore[no-any-return]
+
+
 @compiled
 def make_row(capacity: int, lanes: int) -> Any:
     """An empty row with room for `capacity` nodes."""
@@ -126,9 +169,9 @@ def make_arcs(capacity: int) -> Any:
 @compiled
 def expand(
     source: Any, begin: int, end: int, bag: Any, machine: Any, cut: float, target: Any, nodes: int, slots: Any,
-    arcs: Any, num_arcs: int,
+    arcs: Any, num_arcs: int, rules: Any = None, row: int = 0,
 ) -> Any:  # fmt: skip
-    """Extend source nodes begin..end by every word that is left; keep what cost + bound leaves under the cut.
+    """Extend source nodes begin..end of a row by every word that is left; keep what cost + bound leaves under the cut.
 
     Stops before a node whose extensions might not fit. Returns that position, the nodes and arcs so far, and the
     cheapest cost + bound that the cut dropped.
@@ -145,7 +188,10 @@ def expand(
         for column in range(columns):
             covered = lane_of_all if lanes == 1 else source.key[position, bag.lane[column]]
             after = machine.next_state[state, column]
-            if after < 0 or covered & bag.field[column] == bag.full[column]:
+            own = covered & bag.field[column]
+            if after < 0 or own == bag.full[column]:
+                continue
+            if rules is not None and _is_barred(rules, source.key, position, lanes, row, column, own):
                 continue
             cost = so_far + machine.cost[state, column]
             estimate = cost + machine.table[place + machine.step[column], after]
@@ -176,7 +222,7 @@ def expand(
 
 
 @compiled
-def _likely_cut(source: Any, nodes: int, bag: Any, machine: Any, width: int) -> Any:
+def _likely_cut(source: Any, nodes: int, bag: Any, machine: Any, width: int, rules: Any, row: int) -> Any:
     """A cut that some two `width` extensions of the row's nodes pass, judged by every eighth node."""
     columns, lanes = machine.step.shape[0], source.key.shape[1] - 1
     score = np.empty((nodes + 7) // 8 * columns)
@@ -185,7 +231,10 @@ def _likely_cut(source: Any, nodes: int, bag: Any, machine: Any, width: int) -> 
         state = source.key[position, lanes]
         for column in range(columns):
             after = machine.next_state[state, column]
-            if after < 0 or source.key[position, bag.lane[column]] & bag.field[column] == bag.full[column]:
+            covered = source.key[position, bag.lane[column]] & bag.field[column]
+            if after < 0 or covered == bag.full[column]:
+                continue
+            if rules is not None and _is_barred(rules, source.key, position, lanes, row, column, covered):
                 continue
             estimate = machine.table[source.place[position] + machine.step[column], after]
             estimate += source.cost[position] + machine.cost[state, column]
@@ -258,7 +307,7 @@ def _append(all_arcs: Any, total: int, arcs: Any, num_arcs: int, source_shift: i
 
 
 @compiled
-def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadline: float) -> Any:
+def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadline: float, rules: Any = None) -> Any:
     """Keep `width` nodes of each row, by cost + bound. Returns the graph and whether a node was left out.
 
     A graph without nodes in its last row says that every node kept was a dead end, or that the deadline came: then it
@@ -277,13 +326,15 @@ def run_beam(bag: Any, lanes: int, machine: Any, tokens: int, width: int, deadli
     state[0], cost[0] = machine.start, 0.0
     source.key[0, lanes] = machine.start
     previous, first, nodes, left_out = 0, 0, 1, False
-    for _ in range(tokens):
+    for row in range(tokens):
         if read_clock() > deadline:
             return Graph(state[:1], cost[:1], make_arcs(0), 1), True
-        cut = _likely_cut(source, nodes, bag, machine, width)
+        cut = _likely_cut(source, nodes, bag, machine, width, rules, row)
         while True:
             slots[:] = -1
-            _, found, num_arcs, dropped = expand(source, 0, nodes, bag, machine, cut, target, 0, slots, arcs, 0)
+            _, found, num_arcs, dropped = expand(
+                source, 0, nodes, bag, machine, cut, target, 0, slots, arcs, 0, rules, row
+            )
             if found >= width or dropped == np.inf:
                 break
             cut = NO_CUT

@@ -104,7 +104,12 @@ class NBest(NamedTuple):
 
 
 def take_paths(graph: Graph, keep: NDArray[np.bool_], space: Space) -> Paths:
-    """The marked arcs at their full costs; their nodes are numbered anew, in the same order."""
+    """The marked arcs at their full costs; their nodes are numbered anew, in the same order.
+
+    Where an order ends before the bag is used up, the first skip has its end cost, and no skip is an arc.
+    """
+    is_skip = space.label[graph.arcs.column] < 0
+    skips, keep = keep & is_skip, keep & ~is_skip
     used = np.zeros(len(graph.state), dtype=np.bool_)
     used[0] = True
     source, target = graph.arcs.source[keep], graph.arcs.target[keep]
@@ -115,7 +120,11 @@ def take_paths(graph: Graph, keep: NDArray[np.bool_], space: Space) -> Paths:
     last = graph.last_row + np.flatnonzero(used[graph.last_row :])
     end_cost = space.end_cost[graph.state[last]]
     ends = np.isfinite(end_cost)
-    final_states = number[last[ends]].astype(np.int64)
-    return Paths(
-        int(used.sum()), number[source], space.word_of[column], number[target], cost, final_states, end_cost[ends]
-    )
+    final_states, final_costs = number[last[ends]].astype(np.int64), end_cost[ends]
+    if skips.any():
+        ended = graph.arcs.source[skips]
+        first = used[ended]
+        skipped_cost = space.cost[graph.state[ended], graph.arcs.column[skips]]
+        final_states = np.concatenate([number[ended[first]].astype(np.int64), final_states])
+        final_costs = np.concatenate([skipped_cost[first], final_costs])
+    return Paths(int(used.sum()), number[source], space.label[column], number[target], cost, final_states, final_costs)

@@ -13,21 +13,24 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from grammars.phrase.closure import GRAIN, PhraseCosts, parse_phrase_costs, phrase_closure
-from gyro.errors import InputError
+from gyro.errors import GyroError, InputError
 from gyro.index.phrase import PhraseSet, find_phrases
 from gyro.index.reader import TextIndex
 from gyro.lattice.automaton import WordAutomaton, intersect
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.batch import Summary, run_batch
-from gyro.run.constraint import check_constraints
+from gyro.run.constraint import KNOWN_BY, check_constraints
 from gyro.run.outcome import EMPTY, RUNGS, Ordering, Outcome, Search
 from gyro.search import rtn
+from gyro.search.conflict import find_conflict
 from gyro.search.exact import NBest, search, search_nbest
 from gyro.search.network import Network, OutOfSteps, RtnResult
 from gyro.search.piece import MOST_ARCS, cut, thin, without_model
+from gyro.search.plan import Plan, make_plan
 from gyro.search.rung import Rung, find_rungs, grammar_of
 from gyro.search.settings import Settings
 from gyro.search.work import MILLION, Work
+from gyro.text.annotated_bag import AnnotatedBag, as_annotated
 from gyro.text.bag import Bag
 from gyro.text.corpus import check_normalisation
 from lm.model import LanguageModel
@@ -100,11 +103,29 @@ class Generator:
 
     def checked(self, bags: Iterable[Bag]) -> Iterator[Bag]:
         """The same bags, whose constraints are known; compiled code is loaded here, so that no worker pays for it."""
-        rest = (check_constraints(bag, SYSTEM) for bag in bags)
+        rest = (self._known(bag) for bag in bags)
         first = list(islice(rest, 1))
         for bag in first:
             self.order(Bag(bag.tokens[:3]))
+            if make_plan(bag) is not None:
+                self.order(AnnotatedBag(bag.tokens[:1], optional=(0,)))
         return chain(first, rest)
+
+    def _known(self, bag: Bag) -> Bag:
+        """The bag, whose constraints the algorithm keeps to."""
+        check_constraints(bag, SYSTEM, KNOWN_BY[SYSTEM])
+        if not self.settings.is_search and isinstance(bag, AnnotatedBag) and bag.constraints:
+            found = f"bag {bag.id!r}: found the constraint {bag.constraints[0]}"
+            raise InputError(f"{found}, which the algorithm {self.settings.algorithm} does not know; exact and beam do")
+        return bag
+
+    def _plan(self, bag: Bag) -> Plan | None:
+        """How a bag with constraints is searched; those that contradict each other are refused."""
+        plan = make_plan(self._known(bag))
+        if plan is not None and (conflict := find_conflict(as_annotated(bag))):
+            name = f"bag {bag.id!r}: " if bag.id else ""
+            raise InputError(f"{name}found constraints that no order can keep to: {conflict}")
+        return plan
 
     def limits(self) -> dict[str, Any]:
         """What a worker may take: the search keeps its own limit of time, and then gives the best order so far."""
@@ -133,10 +154,13 @@ class Generator:
         ]
 
     def order(self, bag: Bag) -> Ordering:
-        """Order one bag; a long one that has a reference is cut into pieces, ordered one by one and joined."""
-        check_constraints(bag, SYSTEM)
+        """Order one bag; a long one that has a reference is cut into pieces, ordered one by one and joined.
+
+        One with constraints is never cut, for they may reach from piece to piece.
+        """
+        plan = self._plan(bag)
         settings, limit = self.settings, self.settings.max_tokens
-        if limit and len(bag) > limit and bag.reference is not None:
+        if limit and len(bag) > limit and bag.reference is not None and plan is None:
             return self._order_pieces(bag, cut(bag.reference, limit))
         if limit and len(bag) > limit and not settings.is_search:
             raise InputError(
@@ -144,7 +168,7 @@ class Generator:
                 f"{settings.algorithm} takes at most {limit} (--max-tokens)"
             )
         allowance = Allowance(self._work(), settings.max_arcs)
-        lattice, search = self._order_whole(bag, self.model.acceptor(bag.words), allowance)
+        lattice, search = self._order_whole(bag, self.model.acceptor(bag.words), allowance, plan)
         if not len(bag):
             search = search.model_copy(update={"rung": EMPTY})
         return Ordering(lattice, Outcome.ordered(bag, **search.to_json()))
@@ -153,12 +177,14 @@ class Generator:
         """What a bag may take from now on, or one of the parts that it was cut into."""
         return Work(self.settings.steps * MILLION / parts, self.settings.time_limit / parts)
 
-    def _order_whole(self, bag: Bag, acceptor: WordAutomaton, allowance: Allowance) -> Searched:
-        phrases = self.phrases(bag)
+    def _order_whole(
+        self, bag: Bag, acceptor: WordAutomaton, allowance: Allowance, plan: Plan | None = None
+    ) -> Searched:
+        phrases = self.phrases(bag if plan is None else plan.uses())
         rungs = list(find_rungs(bag, phrases, self.settings))
         for number, rung in enumerate(rungs, 1):
             if self.settings.is_search:
-                found = self._search(bag, rung, acceptor, allowance)
+                found = self._search(bag, rung, acceptor, allowance, plan)
             else:
                 # Others can follow: one that is too much for its share of the steps is left.
                 is_last = number == len(rungs)
@@ -173,7 +199,7 @@ class Generator:
                 allowance.work.take(work.taken)
             if found is not None:
                 return Searched(found.lattice, found.search.model_copy(update={"phrases": len(phrases)}))
-        raise AssertionError(f"no rung gave an order for bag {bag.id!r}; tried {[rung.name for rung in rungs]}")
+        raise _no_order(bag, plan)
 
     def phrases(self, bag: Bag) -> PhraseSet:
         """The phrases of the bag, as long as its rules may be; without an index its words."""
@@ -183,10 +209,10 @@ class Generator:
 
     def nbest(self, bag: Bag, n: int) -> NBest:
         """The n cheapest orders of a whole bag, however far from the best, and whether that is proved."""
-        check_constraints(bag, SYSTEM)
+        plan = self._plan(bag)
         settings = self.settings
         acceptor = self.model.acceptor(bag.words)
-        phrases = self.phrases(bag)
+        phrases = self.phrases(bag if plan is None else plan.uses())
         work = self._work()
         for rung in find_rungs(bag, phrases, settings):
             found = search_nbest(
@@ -196,10 +222,11 @@ class Generator:
                 beam=settings.beam,
                 work=work,
                 memory_limit=settings.memory_bytes * 3 // 4,
+                plan=plan,
             )
             if found.hypotheses:
                 return found
-        raise AssertionError(f"no rung gave an order for bag {bag.id!r}")
+        raise _no_order(bag, plan)
 
     def _automaton(self, bag: Bag, rung: Rung, acceptor: WordAutomaton) -> WordAutomaton:
         """P* ∩ G_Ω; G_Ω alone where every word is a rule and rules are free."""
@@ -207,7 +234,9 @@ class Generator:
             return acceptor
         return intersect(phrase_closure(rung.phrases, costs=self._costs, overlap=self.settings.overlap), acceptor)
 
-    def _search(self, bag: Bag, rung: Rung, acceptor: WordAutomaton, allowance: Allowance) -> Searched | None:
+    def _search(
+        self, bag: Bag, rung: Rung, acceptor: WordAutomaton, allowance: Allowance, plan: Plan | None
+    ) -> Searched | None:
         settings = self.settings
         automaton = self._automaton(bag, rung, acceptor)
         result = search(
@@ -219,6 +248,7 @@ class Generator:
             work=allowance.work,
             memory_limit=settings.memory_bytes * 3 // 4,
             exact=settings.algorithm == "exact",
+            plan=plan,
         )
         lattice = result.lattice()
         if lattice is None:
@@ -245,7 +275,8 @@ class Generator:
 
     def network(self, bag: Bag) -> Network:
         """The RTN of a bag by the first rules that cover it; that of `full` where the settings ask for no other."""
-        check_constraints(bag, SYSTEM)
+        if isinstance(bag, AnnotatedBag) and bag.constraints:
+            raise InputError(f"found the constraint {bag.constraints[0]}, which the network of a bag does not know")
         phrases = self.phrases(bag)
         rung = next(find_rungs(bag, phrases, self.settings))
         return self._run_rtn(bag, rung, self.model.acceptor(bag.words), self._work()).rtn
@@ -310,6 +341,12 @@ class Generator:
             pieces=searches,
         )
         return Ordering(joined, outcome)
+
+
+def _no_order(bag: Bag, plan: Plan | None) -> Exception:
+    if plan is None:
+        return AssertionError(f"no rung gave an order for bag {bag.id!r}")
+    return GyroError("no order was found that keeps to the constraints; a wider --beam or more --steps may find one")
 
 
 def order(

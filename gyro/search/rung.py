@@ -15,6 +15,7 @@ from grammars.phrase.grammar import PhraseGrammar
 from gyro.index.phrase import PhraseSet
 from gyro.run.outcome import ONE_GRAM_RULES, PRUNED_LESS, RULES, TWO_GRAM_PRUNED_LESS, TWO_GRAM_RULES
 from gyro.search.settings import Settings
+from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 
 # A bag that finds no parse is tried again with these multiples of β before the grammar is widened.
@@ -62,5 +63,7 @@ def grammar_of(bag: Bag, phrases: PhraseSet, settings: Settings, costs: PhraseCo
 
 def _may_parse(bag: Bag, phrases: PhraseSet, settings: Settings) -> bool:
     if len(phrases.grams[0]) == len(bag.words) or len(bag) > LARGEST_CHECKED:
+        return True
+    if isinstance(bag, AnnotatedBag) and bag.is_selection:  # not all of it need be covered
         return True
     return grammar_of(bag, phrases, settings).has_parse()

@@ -44,13 +44,15 @@ class AnnotatedBag(Bag):
     count_limits: tuple[int, ...] | None = None  # how often each token may be used; None: once
     optional: tuple[int, ...] = ()  # places of tokens that may be left out
     order: tuple[tuple[int, ...], ...] = ()  # chains of places: these tokens come in that order, others may be between
+    positions: tuple[tuple[int, int], ...] = ()  # a place, and which word it is: from 1, or from -1 backwards
+    choices: tuple[tuple[tuple[int, ...], int], ...] = ()  # places, and how many of these tokens are used
     categories: tuple[tuple[str, ...] | None, ...] | None = None  # CCG: the lexical categories that a token may have
     inflect: bool = False  # tokens are lemmas, whose forms are to be chosen
 
     @property
     def is_selection(self) -> bool:
         """Whether an order need not have each token once."""
-        return bool(self.optional) or self.count_limits is not None
+        return bool(self.optional or self.choices) or self.count_limits is not None
 
     @property
     def constraints(self) -> tuple[str, ...]:
@@ -65,6 +67,8 @@ class AnnotatedBag(Bag):
             "counts": self.count_limits is not None,
             "optional": bool(self.optional),
             "order": bool(self.order),
+            "positions": bool(self.positions),
+            "choices": bool(self.choices),
             "categories": self.categories is not None,
             "lemmas without tokens": self.inflect,
         }
@@ -74,7 +78,7 @@ class AnnotatedBag(Bag):
         _check(self)
         if self.inflect:
             self._set("lemmas", self.tokens)
-        places = canonical_order(self._keys(), self.heads or [None] * len(self), self._chains())
+        places = canonical_order(self._keys(), self.heads or [None] * len(self), self._chains(), self._sets())
         new_place = {old: new for new, old in enumerate(places)}
         new_place[ROOT] = ROOT
         self._set("tokens", (self.tokens[place] for place in places))
@@ -89,6 +93,10 @@ class AnnotatedBag(Bag):
             # A unit or chain of one token says nothing.
             chains = {tuple(new_place[place] for place in chain) for chain in getattr(self, name) if len(chain) > 1}
             self._set(name, sorted(chains))
+        self._set("positions", sorted({(new_place[place], number) for place, number in self.positions}))
+        # All of so many tokens is no choice.
+        choices = ((sorted(new_place[place] for place in group), count) for group, count in self.choices)
+        self._set("choices", sorted((tuple(group), count) for group, count in choices if count < len(group)))
 
     def _check_reference(self) -> None:
         if self.reference is not None and (self.inflect or self.is_selection):
@@ -108,10 +116,14 @@ class AnnotatedBag(Bag):
         limits = self.count_limits or (1,) * count
         optional = [place in self.optional for place in range(count)]
         categories = [(names is not None, tuple(names or ())) for names in self.categories or missing]
-        return list(zip(self.tokens, *texts, limits, optional, categories, strict=True))
+        numbers = [tuple(sorted({number for at, number in self.positions if at == i})) for i in range(count)]
+        return list(zip(self.tokens, *texts, limits, optional, categories, numbers, strict=True))
 
     def _chains(self) -> list[tuple[str, tuple[int, ...]]]:
         return [(name, chain) for name in ("units", "order") for chain in getattr(self, name) if len(chain) > 1]
+
+    def _sets(self) -> list[tuple[str, tuple[int, ...]]]:
+        return [(f"choices {count}", group) for group, count in self.choices if count < len(group)]
 
 
 def as_annotated(bag: Bag) -> AnnotatedBag:
@@ -145,6 +157,8 @@ def _check(bag: AnnotatedBag) -> None:
     _check_heads(bag.heads or ())
     _check_units(bag)
     _check_chains(bag)
+    _check_positions(bag)
+    _check_choices(bag)
 
 
 def _check_places(bag: AnnotatedBag) -> None:
@@ -152,6 +166,8 @@ def _check_places(bag: AnnotatedBag) -> None:
     heads = [head for head in bag.heads or () if head is not None and head != ROOT]
     named = {"heads": heads, "optional": bag.optional}
     named |= {name: [place for chain in getattr(bag, name) for place in chain] for name in ("units", "order")}
+    named |= {"positions": [place for place, _ in bag.positions]}
+    named |= {"choices": [place for group, _ in bag.choices for place in group]}
     for name, places in named.items():
         for place in places:
             if not 0 <= place < count:
@@ -194,6 +210,36 @@ def _check_chains(bag: AnnotatedBag) -> None:
     if cycle := _cycle((piece(first), piece(second)) for first, second in steps if piece(first) != piece(second)):
         tokens = [bag.units[-1 - place][0] if place < 0 else place for place in cycle]
         raise InputError(f"found an order that contradicts itself, through token {_joined(tokens)}")
+
+
+def _check_positions(bag: AnnotatedBag) -> None:
+    longest = sum(bag.count_limits or (1,) * len(bag.tokens))
+    for place, number in bag.positions:
+        if not 1 <= abs(number) <= longest:
+            raise InputError(
+                f"found token {place} at {number} in positions; 1 to {longest} are allowed, or -1 to {-longest} "
+                "counted from the last word"
+            )
+        if bag.count_limits is not None and bag.count_limits[place] != 1:
+            raise InputError(
+                f"found token {place} in positions with a count of {bag.count_limits[place]}; 1 is allowed"
+            )
+
+
+def _check_choices(bag: AnnotatedBag) -> None:
+    members = [place for group, _ in bag.choices for place in group]
+    if len(set(members)) < len(members):
+        raise InputError(f"found token {_repeated(members)} twice in choices; a token is in one choice at most")
+    in_units = {place for unit in bag.units if len(unit) > 1 for place in unit}
+    for group, count in bag.choices:
+        if not 1 <= count <= len(group):
+            raise InputError(f"found a choice of {count} of {len(group)} tokens; 1 to {len(group)} are allowed")
+    for place in members:
+        if place in bag.optional or place in in_units:
+            name = "optional" if place in bag.optional else "a unit"
+            raise InputError(f"found token {place} in choices and in {name}; one of both is allowed")
+        if bag.count_limits is not None and bag.count_limits[place] != 1:
+            raise InputError(f"found token {place} in choices with a count of {bag.count_limits[place]}; 1 is allowed")
 
 
 def _cycle(steps: Iterable[tuple[int, int]]) -> list[int]:

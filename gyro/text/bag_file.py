@@ -1,10 +1,11 @@
 """Files of bags. docs/formats.md describes them.
 
-read_bags      bags of a file: one a line, blank-separated, or JSON Lines with `id`, `tokens` and perhaps more
-read_bag_files the bags of several, one file after the other
-parse_bag      one line of such a file
-record_to_bag  the bag of a JSON object: an AnnotatedBag when there is any annotation
-bag_to_record  the JSON object of a bag
+read_bags       bags of a file: one a line, blank-separated, or JSON Lines with `id`, `tokens` and perhaps more
+read_bag_files  the bags of several, one file after the other
+parse_bag       one line of such a file
+record_to_bag   the bag of a JSON object: an AnnotatedBag when there is any annotation
+bag_to_record   the JSON object of a bag
+edge_positions  the positions of a prefix and a suffix
 """
 
 from __future__ import annotations
@@ -74,6 +75,9 @@ def record_to_bag(record: Mapping[str, Any], number: int) -> Bag:
         return Bag(tokens, id=id, reference=reference)
     if "counts" in given:
         given["count_limits"] = given.pop("counts")
+    ends = edge_positions(given.pop("prefix", ()), given.pop("suffix", ()))
+    if ends:
+        given["positions"] = (*given.get("positions", ()), *ends)
     return AnnotatedBag(tokens, id=id, reference=reference, inflect=inflect, **given)
 
 
@@ -89,12 +93,24 @@ def bag_to_record(bag: Bag) -> dict[str, Any]:
     if not isinstance(bag, AnnotatedBag):
         return record
     for key in _READERS:
+        if key in ("prefix", "suffix"):  # these are positions
+            continue
         value = getattr(bag, "count_limits" if key == "counts" else key)
         if value:
             record[key] = value
     if bag.inflect:
         record["lemmas"] = record.pop("tokens")
     return record
+
+
+def edge_positions(prefix: Sequence[int], suffix: Sequence[int]) -> list[tuple[int, int]]:
+    """The positions of the tokens at these places, when they are the first words and the last ones.
+
+    >>> edge_positions((4, 2), (3, 0))
+    [(4, 1), (2, 2), (3, -2), (0, -1)]
+    """
+    first = [(place, number) for number, place in enumerate(prefix, 1)]
+    return first + [(place, number - len(suffix)) for number, place in enumerate(suffix)]
 
 
 def _strings(value: object, name: str) -> tuple[str, ...]:
@@ -132,6 +148,23 @@ def _chains(value: object, name: str) -> tuple[tuple[int, ...], ...]:
     return tuple(_numbers(chain, f"in {name}") for chain in value)
 
 
+def _pairs(value: object, name: str) -> tuple[tuple[int, int], ...]:
+    pairs: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 and all(map(_is_number, pair)) for pair in pairs):
+        raise InputError(
+            f"found {name} {value!r:.60}; a list of pairs of a place and a number is allowed, like [[0, 1]]"
+        )
+    return tuple((place, number) for place, number in pairs)
+
+
+def _groups(value: object, name: str) -> tuple[tuple[tuple[int, ...], int], ...]:
+    groups: Sequence[Any] = value if isinstance(value, list | tuple) else [None]
+    if not all(isinstance(group, list | tuple) and len(group) == 2 and _is_number(group[1]) for group in groups):
+        allowed = "a list of pairs of places and how many of them are used is allowed, like [[[0, 1], 1]]"
+        raise InputError(f"found {name} {value!r:.60}; {allowed}")
+    return tuple((_numbers(places, f"in {name}"), count) for places, count in groups)
+
+
 def _categories(value: object, name: str) -> tuple[tuple[str, ...] | None, ...]:
     if not isinstance(value, list | tuple):
         raise InputError(f"found {name} {value!r:.60}; a list of lists of strings, or nulls, is allowed")
@@ -152,5 +185,9 @@ _READERS: dict[str, Callable[[object, str], Any]] = {
     "counts": _numbers,
     "optional": _numbers,
     "order": _chains,
+    "positions": _pairs,
+    "prefix": _numbers,
+    "suffix": _numbers,
+    "choices": _groups,
     "categories": _categories,
 }

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 Chains = Sequence[tuple[str, tuple[int, ...]]]  # a kind, and places whose order matters
+Sets = Sequence[tuple[str, tuple[int, ...]]]  # a kind, and places whose order means nothing
 
 
-def canonical_order(keys: Sequence[Any], heads: Sequence[int | None], chains: Chains = ()) -> list[int]:
+def canonical_order(
+    keys: Sequence[Any], heads: Sequence[int | None], chains: Chains = (), sets: Sets = ()
+) -> list[int]:
     """The places of all things, sorted by key; where keys are the same, what the things hang together with decides.
 
     `heads` are places without cycles, negative for a root, None where not known. Two things that are alike in all of
@@ -23,9 +26,9 @@ def canonical_order(keys: Sequence[Any], heads: Sequence[int | None], chains: Ch
     >>> canonical_order(["the", "dog", "the", "cat"], [1, -1, 3, 1])
     [3, 1, 2, 0]
     """
-    colours = _refine(_ranks(keys), heads, chains)
+    colours = _refine(_ranks(keys), heads, chains, sets)
     while len(set(colours)) < len(colours):
-        colours = _refine(_split(colours), heads, chains)
+        colours = _refine(_split(colours), heads, chains, sets)
     return sorted(range(len(keys)), key=colours.__getitem__)
 
 
@@ -37,7 +40,7 @@ def _ranks(keys: Sequence[Any]) -> list[int]:
     return [rank[key] for key in keys]
 
 
-def _refine(colours: list[int], heads: Sequence[int | None], chains: Chains) -> list[int]:
+def _refine(colours: list[int], heads: Sequence[int | None], chains: Chains, sets: Sets) -> list[int]:
     """Split classes by the classes of what hangs together with their members, until nothing changes.
 
     This is colour refinement, which tells apart whatever differs in a forest.
@@ -51,6 +54,9 @@ def _refine(colours: list[int], heads: Sequence[int | None], chains: Chains) -> 
         for kind, chain in chains:
             for step, place in enumerate(chain):
                 beside[place].append((kind, step, tuple(colours[other] for other in chain)))
+        for kind, members in sets:
+            for place in members:
+                beside[place].append((kind, -1, tuple(sorted(colours[other] for other in members))))
         above = [-2 if head is None else -1 if head < 0 else colours[head] for head in heads]
         finer = _ranks(
             [

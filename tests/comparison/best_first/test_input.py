@@ -22,6 +22,7 @@ from grammars.conllu import ConlluSentence, ConlluToken
 from gyro.errors import InputError
 from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
+from gyro.text.bag_file import record_to_bag
 from tests.comparison.best_first.enumeration import all_trees, no_limits
 from tests.comparison.best_first.treebank import noun_phrase
 from tests.comparison.best_first.twin import arcs, canonical, words
@@ -176,3 +177,9 @@ def test_a_bag_of_lemmas_gives_forms(dependency: DependencyGrammar) -> None:
     assert {"dogs"} in found.values()
     used = {words(tree) for tree in all_trees(bag_input(bag), dependency)}
     assert all(len(string) == 2 and "dogs" in string for string in used)  # one form of each
+
+
+@pytest.mark.parametrize(("key", "value"), [("positions", [[0, 1]]), ("choices", [[[0, 1], 1]])])
+def test_constraints_that_only_gyro_knows_are_refused(key: str, value: object) -> None:
+    with pytest.raises(InputError, match=rf"'x': found the constraint {key}, .* \(the system gyro knows it\)$"):
+        bag_input(record_to_bag({"id": "x", "tokens": ["a", "b"], key: value}, 1))

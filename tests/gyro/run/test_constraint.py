@@ -22,15 +22,33 @@ TOKENS = ["the", "cat", "sat"]
         ("counts", [1, 2, 1]),
         ("optional", [0]),
         ("order", [[2, 0]]),
+        ("positions", [[0, 1]]),
+        ("suffix", [0]),
+        ("choices", [[[0, 2], 1]]),
         ("categories", [["NP/N"], None, None]),
     ],
 )
 def test_constraints_are_refused_by_their_names(key: str, value: Any) -> None:
     bag = record_to_bag({"id": "7", "tokens": TOKENS, key: value}, 1)
+    name = "positions" if key == "suffix" else key
     with pytest.raises(
-        InputError, match=rf"^bag '7': found the constraint {key}, .*; allowed are tokens, pos, labels,"
+        InputError, match=rf"^bag '7': found the constraint {name}, .*; allowed are tokens, pos, labels,"
     ):
-        check_constraints(bag, "gyro")
+        check_constraints(bag, "wan")
+    check_constraints(bag, "wan", {name})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "who"),
+    [
+        ("heads", [1, 2, -1], "the system best-first knows it"),
+        ("positions", [[0, 1]], "the system gyro knows it"),
+        ("order", [[0, 1]], "the systems gyro and best-first know it"),
+    ],
+)
+def test_who_knows_a_constraint_is_told(key: str, value: Any, who: str) -> None:
+    with pytest.raises(InputError, match=rf"\({who}\)$"):
+        check_constraints(record_to_bag({"tokens": TOKENS, key: value}, 1), "wan")
 
 
 def test_lemmas_to_be_inflected_are_refused() -> None:

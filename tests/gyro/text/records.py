@@ -38,7 +38,12 @@ def records(draw: Draw) -> dict[str, Any]:
     chain = sorted(draw(st.sets(st.sampled_from(places))), key=rank.__getitem__)
     others = [place for place in draw(st.permutations(places)) if place not in chain]
     unit, rest = others[: size // 2], others[size // 2 :]
+    optional = draw(st.lists(st.sampled_from(rest), unique=True)) if rest else []
     counts = [draw(st.integers(1, 3)) if place in rest else 1 for place in places]
+    once = [place for place in chain if place not in optional and counts[place] == 1]
+    choice = draw(st.lists(st.sampled_from(once), unique=True, min_size=1)) if once else []
+    number = st.sampled_from([*range(1, size + 1), *range(-size, 0)])
+    positions = draw(st.lists(st.tuples(st.sampled_from([*unit, *once]), number), max_size=3)) if once else []
     record = {
         "id": "x",
         "tokens": draw(st.lists(st.sampled_from("abc"), min_size=size, max_size=size)),
@@ -46,7 +51,9 @@ def records(draw: Draw) -> dict[str, Any]:
         "heads": heads if draw(st.booleans()) else None,
         "units": [unit],
         "order": [chain],
-        "optional": draw(st.lists(st.sampled_from(rest), unique=True)) if rest else None,
+        "optional": optional,
+        "positions": [list(pair) for pair in positions],
+        "choices": [[choice, draw(st.integers(1, len(choice)))]] if choice else [],
         "counts": counts if draw(st.booleans()) else None,
         "categories": column(st.one_of(st.none(), st.just(["N", "NP"]), st.just(["S"]))),
     }

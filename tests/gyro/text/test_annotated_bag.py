@@ -30,6 +30,10 @@ def permute(record: dict[str, Any], places: list[int]) -> dict[str, Any]:
             result[key] = [[new[place] for place in chain] for chain in value]
         elif key == "optional":
             result[key] = [new[place] for place in value]
+        elif key == "positions":
+            result[key] = [[new[place], number] for place, number in value]
+        elif key == "choices":
+            result[key] = [[[new[place] for place in group], count] for group, count in value]
     if "heads" in record:
         result["heads"] = [new[head] for head in result["heads"]]
     return result
@@ -100,6 +104,31 @@ def test_a_chain_tells_equal_tokens_apart(places: list[int]) -> None:
     assert sorted(map(len, bag.order)) == [2, 3]
 
 
+def test_positions_and_choices_go_with_their_tokens() -> None:
+    record = {"tokens": ["the", "cat", "sat", "sits", "."], "positions": [[1, -3], [4, -1]], "choices": [[[3, 2], 1]]}
+    bag = parse(record)
+    assert bag.tokens == (".", "cat", "sat", "sits", "the")
+    assert bag.positions == ((0, -1), (1, -3))
+    assert bag.choices == (((2, 3), 1),)
+    assert bag.constraints == ("positions", "choices")
+    assert bag.is_selection
+
+
+def test_prefix_and_suffix_are_positions() -> None:
+    given = {"tokens": ["a", "b", "c", "d", "e"]}
+    bag = parse({**given, "prefix": [3, 0], "suffix": [2, 4], "positions": [[1, 3]]})
+    assert bag == parse({**given, "positions": [[3, 1], [0, 2], [2, -2], [4, -1], [1, 3]]})
+    assert "prefix" not in bag_to_record(bag)
+
+
+@given(st.permutations(range(6)))
+def test_a_choice_tells_equal_tokens_apart(places: list[int]) -> None:
+    record = {"tokens": ["a"] * 6, "choices": [[[0, 1], 1], [[2, 3], 1]], "order": [[0, 2], [4, 5]]}
+    bag = parse(permute(record, places))
+    assert bag == parse(record)
+    assert all(sum(place in chain for chain in bag.order for place in group) in (0, 1) for group, _ in bag.choices)
+
+
 def test_lemmas_alone_are_to_be_inflected() -> None:
     record = {"id": "1", "lemmas": ["dog", "bark"], "pos": ["NOUN", "VERB"], "reference": ["dogs", "bark"]}
     bag = parse(record)
@@ -112,7 +141,9 @@ def test_lemmas_alone_are_to_be_inflected() -> None:
 
 
 def test_what_says_nothing_is_left_out() -> None:
-    bag = AnnotatedBag(("b", "a"), pos=(None, None), count_limits=(1, 1), units=((1,),), order=((0,), ()))
+    bag = AnnotatedBag(
+        ("b", "a"), pos=(None, None), count_limits=(1, 1), units=((1,),), order=((0,), ()), choices=(((1,), 1),)
+    )
     assert bag == as_annotated(Bag(("a", "b")))
     assert bag_to_record(bag) == bag_to_record(Bag(("a", "b"))) == {"id": "", "tokens": ("a", "b")}
     assert type(parse_bag('{"tokens": ["a"], "pos": null, "colour": [1]}', 1)) is Bag
@@ -122,7 +153,8 @@ def test_references() -> None:
     words = ("a", "b")
     with pytest.raises(InputError, match="does not have the words"):
         AnnotatedBag(words, pos=("X", "Y"), reference=("a", "c"))
-    for free in (AnnotatedBag(words, optional=(0,)), AnnotatedBag(words, count_limits=(2, 1))):
+    choice = AnnotatedBag(words, choices=(((0, 1), 1),))
+    for free in (AnnotatedBag(words, optional=(0,)), AnnotatedBag(words, count_limits=(2, 1)), choice):
         assert free.is_selection
         assert replace(free, reference=("b", "a", "a")).reference == ("b", "a", "a")
         with pytest.raises(InputError, match="found the word of the reference 'a b'"):
@@ -160,6 +192,23 @@ def test_references() -> None:
         ({"order": [[0, 2, 1]]}, "found an order that contradicts itself"),
         ({"order": [[0, 3], [4, 1]]}, "found an order that contradicts itself"),
         ({"order": [[-1, 3]]}, "found -1 in order"),
+        ({"positions": [[2, 0]]}, "found token 2 at 0 in positions; 1 to 6 are allowed, or -1 to -6"),
+        ({"positions": [[2, 7]]}, "found token 2 at 7 in positions"),
+        ({"positions": [[6, 1]]}, "found 6 in positions; places from 0 to 5 are allowed"),
+        ({"positions": [2, 1]}, "found positions .*; a list of pairs of a place and a number is allowed"),
+        ({"positions": [[2, 1, 3]]}, "a list of pairs of a place and a number"),
+        ({"positions": {"2": 1}}, "a list of pairs of a place and a number"),
+        ({"positions": [[2, 1]], "counts": [1, 1, 2, 1, 1, 1]}, "found token 2 in positions with a count of 2"),
+        ({"prefix": 2}, "found prefix 2; a list of whole numbers is allowed"),
+        ({"suffix": [9]}, "found 9 in positions"),
+        ({"choices": [[2, 5]]}, "found in choices 2; a list of whole numbers is allowed"),
+        ({"choices": [[[2, 5], 3]]}, "found a choice of 3 of 2 tokens; 1 to 2 are allowed"),
+        ({"choices": [[[2, 5], 0]]}, "found a choice of 0 of 2 tokens"),
+        ({"choices": [[[2, 5], 1], [[5], 1]]}, "found token 5 twice in choices"),
+        ({"choices": [[[1, 5], 1]]}, "found token 1 in choices and in a unit"),
+        ({"choices": [[[2, 5], 1]], "optional": [5]}, "found token 5 in choices and in optional"),
+        ({"choices": [[[2, 5], 1]], "counts": [1, 1, 2, 1, 1, 1]}, "found token 2 in choices with a count of 2"),
+        ({"choices": [[[2, 5]]]}, "a list of pairs of places and how many of them are used is allowed"),
         ({"categories": [[], None, None, None, None, None]}, "found no categories for token 0"),
         ({"categories": [["a b"], None, None, None, None, None]}, "found the category 'a b'"),
         ({"categories": [3, None, None, None, None, None]}, "found in categories 3; a list of strings is allowed"),
