@@ -99,12 +99,13 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _API:
-        raise AttributeError(f"module 'gyro' has no attribute {name!r}")
-    globals()[name] = value = getattr(import_module(_API[name]), name)
-    return value
+if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 
+    def __getattr__(name: str) -> Any:
+        if name not in _API:
+            raise AttributeError(f"module 'gyro' has no attribute {name!r}")
+        globals()[name] = value = getattr(import_module(_API[name]), name)
+        return value
 
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__} - {"Any", "TYPE_CHECKING", "annotations", "import_module"})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__} - {"Any", "TYPE_CHECKING", "annotations", "import_module"})

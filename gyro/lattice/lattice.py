@@ -324,7 +324,7 @@ class Lattice:
         return draw(source, names, target, cost, final_states, final_costs, format=format)
 
     def __repr__(self) -> str:
-        return f"Lattice({self.num_states} states, {self.num_arcs} arcs, {len(self.words)} words)"
+        return f"Lattice({self.num_states:,} states, {self.num_arcs:,} arcs, {len(self.words)} words)"
 
     def _repr_svg_(self) -> str:
         return self.draw("svg").decode()

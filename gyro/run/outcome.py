@@ -170,7 +170,7 @@ class Ordering:
         if self.lattice.empty():
             return f"Ordering(no order: {self.outcome.reason})"
         best, proved = self.best(), "proved" if self.proved else "not proved"
-        return f"Ordering({shorten(best.tokens)!r}, cost {best.cost:.4f}, {proved}, {self.lattice.num_arcs} arcs)"
+        return f"Ordering({shorten(best.tokens)!r}, cost {best.cost:.4f}, {proved}, {self.lattice.num_arcs:,} arcs)"
 
     def _repr_html_(self) -> str:
         return ordering_to_html(self)

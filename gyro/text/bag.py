@@ -57,9 +57,9 @@ class Bag:
         return len(self.tokens)
 
     def __repr__(self) -> str:
-        name = f"{self.id!r}, " if self.id else ""
-        words = shorten(self.tokens)
-        return f"{type(self).__name__}({name}{len(self)} tokens{self._told()}{': ' * bool(words)}{words})"
+        size = f"{len(self)} token" + "s" * (len(self) != 1) + self._told()
+        parts = ([repr(self.id)] if self.id else []) + [": ".join(filter(None, (size, shorten(self.tokens))))]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def _told(self) -> str:
         """What else there is to say of the bag in a line."""

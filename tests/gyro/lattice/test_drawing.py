@@ -133,9 +133,7 @@ def test_a_lattice_without_costs_shows_none(monkeypatch: pytest.MonkeyPatch) -> 
 def test_odd_lattices_are_drawn(lattice: Lattice, format: str) -> None:
     if format == "svg":
         texts = svg_texts(lattice._repr_svg_().encode())
-        shown = {
-            word if word.isprintable() or "\u200d" in word else "\N{REPLACEMENT CHARACTER}" for word in lattice.words
-        }
+        shown = {"\N{REPLACEMENT CHARACTER}" if word in ("\x01", "\ud800") else word for word in lattice.words}
         assert shown <= {text for group in texts.values() for text in group}
     else:
         assert lattice.draw("png").startswith(b"\x89PNG")
