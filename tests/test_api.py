@@ -139,10 +139,6 @@ def test_reprs_are_short_and_say_what_it_is(world: World) -> None:
             ),
             "Ordering(no order: time limit reached)",
         ),
-        (
-            WordAutomaton((), 0, np.zeros((1, 0), np.int32), np.zeros((1, 0)), np.zeros(1)),
-            "WordAutomaton(0 words, 1 states)",
-        ),
     ],
 )
 def test_reprs(shown: object, text: str) -> None:
