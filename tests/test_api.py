@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import runpy
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from typing import Any
 import pytest
 
 import gyro
+from gyro.pipeline.neural_generator import NeuralGenerator
+from gyro.pipeline.options import add_arguments, open_system
 from lm.stupid_backoff.model import StupidBackoff
 from tests.conftest import World
 
@@ -191,3 +195,56 @@ def test_what_the_readme_shows_of_python_is_true(news: Path) -> None:
     assert orders.outcome.proved is True
     assert gyro.Lattice.read("bag.fst").best().tokens == best.tokens
     assert "<svg" in orders._repr_html_()
+
+
+def blocks() -> list[str]:
+    """The Python of docs/python.md, a block each."""
+    return BLOCK.findall((ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
+
+
+def test_what_the_page_on_python_shows_is_true(news: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """All of it, from top to bottom, but for the neural model, which has a test of its own."""
+    shown = [block for block in blocks() if "neural" not in block]
+    assert len(shown) == len(blocks()) - 1
+    names = run("\n".join(shown))
+    printed = capsys.readouterr().out
+    best, cost = names["best"], names["cost"]
+    assert f"{best.text}\n{cost:8.3f}  {best.text}\n" in printed
+    assert "found the string 'the dog saw the cat .'; a list of tokens is allowed" in printed
+    assert names["svg"].startswith(b"<svg")
+    assert names["again"].nbest(20) == names["orders"].nbest(20)
+    assert names["narrow"].outcome.to_json() == names["narrow"].outcome.model_copy(update={"proved": False}).to_json()
+    assert names["bag"].constraints == ("units", "order")
+    sentences = Path("bags.txt").read_text(encoding="utf-8").splitlines()
+    one_by_one = [
+        gyro.order(line.split(), index=names["index"], model=names["model"], beta=4.0).best() for line in sentences
+    ]
+    assert "".join(f"{number} {best}\n" for number, best in enumerate(one_by_one, 1)) in printed
+    wide = [names["generator"].order(gyro.Bag(tuple(line.split()))).best().text for line in sentences]
+    assert names["run"].best() == wide
+    assert gyro.open_index("own.index").num_sentences == len(names["sentences"])
+    tokens = names["rescored"].best().tokens
+    total = names["model"].score(tokens) + 0.4 * names["sb5"].score(tokens)
+    assert names["rescored"].best().cost == pytest.approx(total, abs=1e-3)
+
+
+@pytest.mark.slow
+def test_what_the_page_on_python_shows_of_the_neural_model_is_true(news: Path) -> None:
+    options = argparse.ArgumentParser()
+    add_arguments(options)
+    arguments = ["--index", "news.index", "--lm", "news.lm", "--neural", "default", "--search"]
+    system = open_system(options.parse_args(arguments))
+    shown = [block for block in blocks() if "open_index" in block or "neural" in block]
+    neural = run("\n".join(shown))["neural"]
+    assert isinstance(system, NeuralGenerator)
+    assert neural.signature() == system.signature()
+    best = neural.order(gyro.Bag(("the", "people", "of", "the", "world", "."))).best()
+    assert sorted(best.tokens) == sorted(["the", "people", "of", "the", "world", "."])
+
+
+def test_index_and_model_may_be_used_by_several_threads(world: World) -> None:
+    bags = [gyro.Bag(tuple(sentence)) for sentence in world.held_out if len(sentence) <= 10][:24]
+    generator = gyro.Generator(world.index, world.model)
+    expected = [generator.order(bag).lattice.to_bytes() for bag in bags]
+    with ThreadPoolExecutor(4) as pool:
+        assert [o.lattice.to_bytes() for o in pool.map(generator.order, bags)] == expected
