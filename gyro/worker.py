@@ -15,10 +15,11 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
@@ -97,12 +98,15 @@ class Workers:
         ours, theirs = context.Pipe()
         inherited, parent = private_memory(psutil.Process()), os.getpid()
         foreign = [ours, *(worker.pipe for worker in self.workers)]
+        # The kernel takes the end of the thread that forked for that of the parent; of other threads, the pipe tells.
+        is_main = threading.current_thread() is threading.main_thread()
 
         def run() -> None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-            die_with_parent(parent)
+            if is_main:
+                die_with_parent(parent)
             for pipe in foreign:
                 pipe.close()  # else the death of the parent would not close them
             with suppress(EOFError, OSError):  # the parent is gone
@@ -112,7 +116,8 @@ class Workers:
         # A Ctrl-C between the fork and the child's own signal settings would give it a KeyboardInterrupt.
         previous = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            process.start()
+            with _compiler_lock():
+                process.start()
             theirs.close()
             worker = Worker(process, ours, inherited)
             self.workers.append(worker)
@@ -127,6 +132,16 @@ class Workers:
     def kill(self) -> None:
         while self.workers:
             self.workers.pop().kill()
+
+
+def _compiler_lock() -> AbstractContextManager[object]:
+    """numba's lock, where it is loaded: what is forked while another thread compiles would wait for it forever.
+
+    The process that is forked owns it too, and so can compile.
+    """
+    module = sys.modules.get("numba.core.compiler_lock")
+    lock: AbstractContextManager[object] = module.global_compiler_lock if module else nullcontext()
+    return lock
 
 
 def answer(work: Callable[[T], R], task: T, facts: Callable[[], dict[str, float]]) -> bytes:

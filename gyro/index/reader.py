@@ -81,6 +81,10 @@ class TextIndex:
         self._words = np.asarray(arrays[WORDS]).data
         self._offsets = np.asarray(arrays[OFFSETS]).data
 
+    def __repr__(self) -> str:
+        size = f"{self.num_tokens:,} tokens, {self.num_sentences:,} sentences"
+        return f"TextIndex({str(self.path)!r}, order {self.order}, {size})"
+
     def word(self, number: int) -> str:
         """The word of this number."""
         try:

@@ -11,5 +11,5 @@ openfst_format  OpenFst's binary formats out of numpy arrays; openfst_reader is 
 arc_weight      what the weights of arcs are made of; sparse_tuple reads those without a fixed size
 nbest           n-best lists, in the format of Moses and as JSON Lines
 layout          where states, arcs and words stand in a drawing
-drawing         lattices as SVG and PNG
+drawing         lattices as SVG and PNG, by svg and png
 """

@@ -40,6 +40,9 @@ class WordAutomaton:
     cost: CostTable
     end_cost: CostTable
 
+    def __repr__(self) -> str:
+        return f"WordAutomaton({len(self.words)} words, {self.num_states} states)"
+
     @property
     def num_states(self) -> int:
         return int(self.next_state.shape[0])

@@ -303,6 +303,17 @@ class Lattice:
         except InputError as error:
             raise InputError(str(error), path=path) from error
 
+    def to_bytes(self) -> bytes:
+        """An OpenFst const file in memory, without symbols: label i + 1 is the ith of `words`."""
+        return encode_const(self._arrays)
+
+    @classmethod
+    def from_bytes(cls, words: Sequence[str], data: bytes) -> Lattice:
+        """The lattice that `to_bytes` was called on, with its states as they were numbered."""
+        lattice = cls.__new__(cls)
+        lattice.words, lattice._arrays = tuple(words), decode_const(data)
+        return lattice
+
     def draw(self, format: str = "svg") -> bytes:
         """A drawing as SVG or PNG; of a large lattice, its best paths."""
         from gyro.lattice.drawing import draw
@@ -311,6 +322,9 @@ class Lattice:
         source, word, target, cost, final_states, final_costs = shown.to_arrays()
         names = [shown.words[w] for w in word.tolist()]
         return draw(source, names, target, cost, final_states, final_costs, format=format)
+
+    def __repr__(self) -> str:
+        return f"Lattice({self.num_states:,} states, {self.num_arcs:,} arcs, {len(self.words)} words)"
 
     def _repr_svg_(self) -> str:
         return self.draw("svg").decode()

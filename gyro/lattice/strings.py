@@ -22,10 +22,22 @@ INFINITY = float("inf")
 
 
 class Hypothesis(NamedTuple):
-    """One string of a lattice."""
+    """One string of a lattice.
+
+    >>> print(Hypothesis(("the", "dog", "barks"), 12.5))
+    the dog barks
+    """
 
     tokens: tuple[str, ...]
     cost: float
+
+    @property
+    def text(self) -> str:
+        """The tokens with blanks between them."""
+        return " ".join(self.tokens)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class StringOrder:

@@ -2,8 +2,8 @@
 
 draw_orders  the n best orders of a lattice as one graph, the best one marked
 
-gyro.lattice.layout says where everything stands. gyro.lattice.drawing draws any lattice, with costs, as a file of its
-own: a hundred times as many bytes.
+gyro.lattice.layout says where everything stands. gyro.lattice.drawing draws any lattice, with costs, as a file of
+its own, or for a notebook.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ line_file  the lines of a file by number, without holding them in memory
 outcome    what came of a bag: the record that every system gives and every file holds
 summary    how a run went
 progress   how far it is
+notebook   what a notebook shows of an outcome
 constraint what bags may ask of a system besides their tokens
 system     the table of systems, GYRO among them, and what each offers
 """

@@ -13,6 +13,7 @@ extends Outcome by fields of its own; where a run is read without knowing its sy
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -20,10 +21,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from gyro.errors import InputError
+from gyro.run.notebook import ordering_to_html
+from gyro.text.bag import Bag, shorten
 
 if TYPE_CHECKING:
     from gyro.lattice.lattice import Hypothesis, Lattice
-    from gyro.text.bag import Bag
 
 # The rules asked for; the same rules with a wider β; phrases of two words too; these with a wider β; every word a rule
 # of its own.
@@ -69,6 +71,12 @@ class Search(BaseModel):
     rules: int | None = None
     phrases: int | None = None
     strings: int | None = None
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """What a short repr tells: what was set and is not empty; of parts, how many."""
+        for name, value in super().__repr_args__():
+            if name in self.model_fields_set and value not in (None, [], ""):
+                yield name, len(value) if isinstance(value, list) else value
 
     def to_json(self) -> dict[str, Any]:
         """What was set, as a JSON object."""
@@ -159,6 +167,15 @@ class Ordering:
     def write(self, path: str | PathLike[str]) -> None:
         """Write the lattice as an OpenFst binary."""
         self.lattice.write(path)
+
+    def __repr__(self) -> str:
+        if self.lattice.empty():
+            return f"Ordering(no order: {self.outcome.reason})"
+        best, proved = self.best(), "proved" if self.proved else "not proved"
+        return f"Ordering({shorten(best.tokens)!r}, cost {best.cost:.4f}, {proved}, {self.lattice.num_arcs:,} arcs)"
+
+    def _repr_html_(self) -> str:
+        return ordering_to_html(self)
 
     def _repr_svg_(self) -> str:
         return self.lattice._repr_svg_()

@@ -7,10 +7,9 @@ Generator  an index, a model and settings, checked once and used for many bags: 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from grammars.phrase.closure import GRAIN, PhraseCosts, parse_phrase_costs, phrase_closure
 from gyro.errors import GyroError, InputError
@@ -28,10 +27,10 @@ from gyro.search.network import Network, OutOfSteps, RtnResult
 from gyro.search.piece import MOST_ARCS, cut, thin, without_model
 from gyro.search.plan import Plan, make_plan
 from gyro.search.rung import Rung, find_rungs, grammar_of
-from gyro.search.settings import Settings
+from gyro.search.settings import Changes, Settings, changed
 from gyro.search.work import MILLION, Work
 from gyro.text.annotated_bag import AnnotatedBag, as_annotated
-from gyro.text.bag import Bag
+from gyro.text.bag import Bag, as_bag
 from gyro.text.corpus import check_normalisation
 from lm.model import LanguageModel
 
@@ -75,6 +74,9 @@ class Generator:
         check_normalisation(index.normalisation, "the index", model.normalisation, "the model", vouched=vouched)
         if longest > index.order:
             raise InputError(f"rules of up to {longest} words need an index of that order; found order {index.order}")
+
+    def __repr__(self) -> str:
+        return f"Generator({self.index!r}, {self.model!r}, {self.settings!r})"
 
     def signature(self) -> dict[str, Any]:
         """How the results are made: all that decides them, but for the limits that stand behind."""
@@ -355,8 +357,10 @@ def order(
     index: TextIndex,
     model: LanguageModel,
     settings: Settings | None = None,
-    **changes: Any,
+    **changes: Unpack[Changes],
 ) -> Ordering:
-    """Order one bag: `order("a b c".split(), index=index, model=model, algorithm="beam")`."""
-    chosen = replace(settings or Settings(), **changes)
-    return Generator(index, model, chosen).order(bag if isinstance(bag, Bag) else Bag(tuple(bag)))
+    """Order one bag: `order("a b c".split(), index=index, model=model, algorithm="beam")`.
+
+    `changes` are fields of Settings by name, here and in `settings`.
+    """
+    return Generator(index, model, changed(settings, changes)).order(as_bag(bag))

@@ -1,6 +1,8 @@
 """The settings of generation.
 
 Settings     everything that decides what a bag's lattice looks like
+Changes      the types of its fields, for calls that take them by name
+changed      settings with some fields changed
 ALGORITHMS   the ways to order a bag
 GRAMMARS     of what the algorithms over the RTN make a cell
 CELL_STARTS  what stands before the words of an inner cell when its row is pruned
@@ -10,8 +12,9 @@ MAX_TOKENS   of a bag that is ordered whole
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, TypedDict
 
 from gyro.errors import InputError
 from gyro.notation import parse_size, parse_span
@@ -50,6 +53,11 @@ class Settings:
     steps: int = 30_000
     time_limit: float = 600.0
     memory_limit: str = "4G"
+
+    def __repr__(self) -> str:
+        """What is not as it is by default."""
+        values = ((field, getattr(self, field.name)) for field in fields(self))
+        return f"Settings({', '.join(f'{field.name}={value!r}' for field, value in values if value != field.default)})"
 
     def __post_init__(self) -> None:
         if self.algorithm not in ALGORITHMS:
@@ -97,3 +105,36 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """All settings, with the rules spelt out."""
         return {**asdict(self), "rules": "-".join(map(str, self.rule_lengths))}
+
+
+class Changes(TypedDict, total=False):
+    """Fields of Settings by name."""
+
+    algorithm: str
+    grammar: str
+    cell_start: str
+    rules: str
+    overlap: int
+    beta: float
+    first_row: int
+    beam: int
+    max_arcs: int
+    max_tokens: int
+    joints: str
+    phrase_cost: str
+    steps: int
+    time_limit: float
+    memory_limit: str
+
+
+def changed(settings: Settings | None, changes: Mapping[str, Any]) -> Settings:
+    """The settings (None: the default) with these fields changed.
+
+    >>> changed(None, {"beam": 128})
+    Settings(beam=128)
+    """
+    allowed = [field.name for field in fields(Settings)]
+    for name in changes:
+        if name not in allowed:
+            raise InputError(f"found the setting {name!r}; allowed are {', '.join(allowed)}")
+    return replace(settings or Settings(), **changes)

@@ -9,7 +9,7 @@ docs/formats.md describes their files, gyro.text.bag_file reads them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
@@ -24,7 +24,7 @@ TEXTS = ("pos", "labels", "lemmas", "feats")
 INFORMATION = TEXTS  # what allows no other orders than the tokens alone
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # the short one of Bag
 class AnnotatedBag(Bag):
     """A bag with annotation. Tokens are sorted and the annotation goes with them: places are those in `tokens`.
 
@@ -33,6 +33,8 @@ class AnnotatedBag(Bag):
     >>> bag = AnnotatedBag(("the", "dog", "barks"), pos=("DT", "NN", "VBZ"), heads=(1, 2, ROOT), units=((0, 1),))
     >>> bag.tokens, bag.pos, bag.heads, bag.units
     (('barks', 'dog', 'the'), ('VBZ', 'NN', 'DT'), (-1, 0, 1), ((2, 1),))
+    >>> bag
+    AnnotatedBag(3 tokens with pos, heads, units: barks dog the)
     """
 
     pos: tuple[str | None, ...] | None = None
@@ -103,6 +105,11 @@ class AnnotatedBag(Bag):
             check_tokens(self.reference, "word of the reference")
         else:
             super()._check_reference()
+
+    def _told(self) -> str:
+        own = [field.name for field in fields(self) if field.name not in Bag.__dataclass_fields__]
+        given = [_key(name) for name in own if getattr(self, name)]
+        return f" with {', '.join(given)}" if given else ""
 
     def _set(self, name: str, value: Iterable[Any] | None) -> None:
         object.__setattr__(self, name, None if value is None else tuple(value))

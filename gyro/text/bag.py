@@ -1,16 +1,18 @@
 """Bags of words: the input of every system here. bag_file reads them, annotated_bag knows more of each token.
 
 Bag           a multiset of tokens, kept sorted, so that the order in which they were given means nothing
+as_bag        a bag as it is, or that of a list of tokens
 check_tokens  refuse what is not a token
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from gyro.errors import InputError
+from gyro.errors import InputError, printable
 from gyro.text.corpus import TOKEN_RULE, is_token
 
 
@@ -28,6 +30,7 @@ class Bag:
     reference: tuple[str, ...] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", _token_list(self.tokens))
         check_tokens(self.tokens)
         self._sort()
         self._check_reference()
@@ -53,9 +56,48 @@ class Bag:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    def __repr__(self) -> str:
+        size = f"{len(self)} token" + "s" * (len(self) != 1) + self._told()
+        parts = ([repr(self.id)] if self.id else []) + [": ".join(filter(None, (size, shorten(self.tokens))))]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _told(self) -> str:
+        """What else there is to say of the bag in a line."""
+        return ""
+
+
+def as_bag(words: Bag | Iterable[str]) -> Bag:
+    """The bag itself, or that of a list of tokens.
+
+    >>> as_bag("the dog barks".split())
+    Bag(3 tokens: barks dog the)
+    """
+    return words if isinstance(words, Bag) else Bag(_token_list(words))
+
+
+def shorten(tokens: Sequence[str], most: int = 60) -> str:
+    """The tokens with blanks between them, or so many as about that many characters hold."""
+    text = ""
+    for number, token in enumerate(tokens):
+        if len(text) + len(token) > most:
+            return f"{text} …".lstrip() if number else f"{printable(token)[:most]}…"
+        text += " " * bool(text) + printable(token)
+    return text
+
+
+def _token_list(tokens: Iterable[str]) -> tuple[str, ...]:
+    """The tokens; a string is refused, for nobody means its characters."""
+    if isinstance(tokens, str):
+        shown = tokens if len(tokens) <= 40 else tokens[:40] + "…"
+        raise InputError(f"found the string {shown!r}; a list of tokens is allowed, like {shown!r}.split()")
+    try:
+        return tuple(tokens)
+    except TypeError as error:
+        raise InputError(f"found {tokens!r:.60} as tokens; a list of strings is allowed") from error
+
 
 def check_tokens(tokens: tuple[str, ...], name: str = "token") -> None:
     """Refuse what is not a token."""
     for token in tokens:
-        if not is_token(token):
+        if not isinstance(token, str) or not is_token(token):
             raise InputError(f"found the {name} {token!r}; {TOKEN_RULE}")

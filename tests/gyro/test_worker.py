@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -17,8 +18,10 @@ from typing import Any
 
 import psutil
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 
 from gyro.errors import InputError
+from gyro.pool import run_tasks, stream_tasks
 from gyro.worker import Workers, answer
 
 MEGABYTE = 2**20
@@ -159,3 +162,27 @@ def test_ctrl_c_is_the_business_of_the_parent(workers: Workers) -> None:
     worker.assign(2)
     assert json.loads(worker.pipe.recv_bytes())[:2] == [worker.process.pid, 2 * MEGABYTE]
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_process_forked_while_another_thread_compiles_can_compile(stream: bool) -> None:
+    """It is forked when that has ended; else it would have a lock that nobody opens."""
+    held, ended = threading.Event(), threading.Event()
+
+    def compile_something() -> None:
+        with global_compiler_lock:
+            held.set()
+            ended.wait(0.3)
+
+    def work(task: int) -> int:
+        with global_compiler_lock:
+            return task + 1
+
+    thread = threading.Thread(target=compile_something)
+    thread.start()
+    held.wait()
+    if stream:
+        assert list(stream_tasks([1, 2, 3], work, jobs=2)) == [2, 3, 4]
+    else:
+        assert {end.result for end in run_tasks([1, 2, 3], work, jobs=2, time_limit=20)} == {2, 3, 4}
+    thread.join()
