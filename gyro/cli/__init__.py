@@ -45,6 +45,7 @@ COMMANDS = {
     "score": "compare orders with the references: BLEU, chrF, TER, exact matches and more; test systems",
     "verify": "find damage: compare models, indexes and runs with the checksums of their making",
     "report": "write one HTML page on runs: scores, figures, examples, configuration",
+    "judge": "make an HTML page on which people compare the orders of runs, or count what they said",
 }
 
 # Below this OpenBLAS and LLVM, which NumPy and numba bring, end the process or never end when they are loaded.

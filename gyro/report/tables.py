@@ -24,7 +24,7 @@ from gyro.report.figures import Key, Series
 from gyro.report.markup import Markup, part
 from gyro.score.evaluation import evaluate
 from gyro.score.metric import METRICS, Metric
-from gyro.score.significance import Comparison, Difference
+from gyro.score.significance import Comparison, Difference, p_text
 from gyro.version import versions
 
 Colours = Mapping[str, int]
@@ -101,15 +101,6 @@ def difference_text(difference: Difference, digits: int = 2) -> str:
     numbers = (difference.difference, difference.low, difference.high)
     middle, low, high = (f"{value:+.{digits}f}".replace("-", "−") for value in numbers)
     return f"{middle} ({low} to {high}), p {p_text(difference.p)}"
-
-
-def p_text(p: float) -> str:
-    """A p-value as it is written.
-
-    >>> p_text(0.00099), p_text(0.0321), p_text(1.0)
-    ('= 0.001', '= 0.032', '= 1.000')
-    """
-    return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"
 
 
 # ---- rescoring
