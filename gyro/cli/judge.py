@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.tally is None:
         return _make_page(arguments)
     for option in ("runs", "output", "bags", "longest", "no_reference", "natural", "seed", "title"):
-        if getattr(arguments, option) not in (None, False, []):
+        if (value := getattr(arguments, option)) is not None and value is not False and value != []:
             raise InputError(f"found {_shown(option)} beside --tally, which takes files and --json alone")
     from gyro.judge.judgement import read_judgements
     from gyro.judge.tally import tally

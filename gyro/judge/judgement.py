@@ -3,6 +3,7 @@
 Judgement        one line
 VERDICTS         what may be said: the first shown is better, they are equal, the second is better
 read_judgements  files → the judgements, each once
+is_name          whether a judge or a system may be called so
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
 from gyro.errors import InputError
 from gyro.files import check_type, parse_object
@@ -21,23 +22,33 @@ from gyro.text.corpus import read_lines
 VERDICTS = FIRST, EQUAL, SECOND = ("first", "equal", "second")
 
 
-def _one_line(text: str) -> str:
-    if any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in text):
-        raise ValueError("text of one line is allowed")
+LONGEST_NAME = 200
+NAME_RULE = f"a line of 1 to {LONGEST_NAME} characters is allowed"
+
+
+def is_name(text: str) -> bool:
+    """Whether a judge or a system may be called so: a name stands in one line of a table."""
+    breaks = any(unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") for letter in text)
+    return 1 <= len(text) <= LONGEST_NAME and not breaks
+
+
+def _check_name(text: str) -> str:
+    if not is_name(text):
+        raise ValueError(NAME_RULE)
     return text
 
 
-Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_one_line)]
+Name = Annotated[str, AfterValidator(_check_name)]
 
 
 class Judgement(BaseModel):
     """What one judge says of one pair.
 
     `orders` are those of `systems`, in the same order; `sides` are the systems as they were shown, and the verdict is
-    about these. `page`, `seed` and `gyro` tell where the pair was shown.
+    about these. `page`, `seed` and `gyro` tell where the pair was shown. Fields of others' own are passed over.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True)
 
     judge: Name
     bag: str

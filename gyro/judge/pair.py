@@ -16,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 
 from gyro.errors import InputError
+from gyro.judge.judgement import NAME_RULE, is_name
 from gyro.run.folder import Run, open_run
 from gyro.score.evaluation import read_outputs
 from gyro.score.outputs import Sentence, unique_names
@@ -77,6 +78,9 @@ def read_trial(
     if abs(seed) >= _MOST_SEED:
         raise InputError(f"found the seed {seed}; whole numbers of less than 16 digits are allowed")
     names = unique_names(named)
+    for name in names:
+        if not is_name(name):
+            raise InputError(f"found the system name {name!r:.60}; {NAME_RULE}")
     of_system = _read_orders(names, [path for path, _ in named])
     known = _known_bags(of_system)
     write = detokenise if natural else " ".join
