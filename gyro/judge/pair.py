@@ -18,8 +18,9 @@ from pathlib import Path
 from gyro.errors import InputError
 from gyro.judge.judgement import NAME_RULE, is_name
 from gyro.run.folder import Run, open_run
+from gyro.run.title import system_names
 from gyro.score.evaluation import read_outputs
-from gyro.score.outputs import Sentence, unique_names
+from gyro.score.outputs import Sentence
 from gyro.text.bag import Bag
 from gyro.text.detokenise import detokenise
 
@@ -77,7 +78,7 @@ def read_trial(
         raise InputError(f"found {len(named)} system{'s'[len(named) :]}; two or more are needed for pairs")
     if abs(seed) >= _MOST_SEED:
         raise InputError(f"found the seed {seed}; whole numbers of less than 16 digits are allowed")
-    names = unique_names(named)
+    names = system_names(named)
     for name in names:
         if not is_name(name):
             raise InputError(f"found the system name {name!r:.60}; {NAME_RULE}")

@@ -61,4 +61,4 @@ def _legend(figure: Figure, top: float) -> tuple[Markup, int]:
         parts.append(element("path", class_=f"bar {key.style}", transform=place, d=MARKS[key.mark]))
         parts.append(element("text", name, class_="name", x=f"{x + _KEY:.1f}", y=f"{y:.1f}"))
         left += width + _KEY
-    return join(parts), row + 1
+    return join(parts), row + 1 if parts else 0

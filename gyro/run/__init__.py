@@ -10,5 +10,6 @@ outcome    what came of a bag: the record that every system gives and every file
 summary    how a run went
 progress   how far it is
 constraint what bags may ask of a system besides their tokens
+title      what runs are called where several are shown
 system     the table of systems, GYRO among them, and what each offers
 """
