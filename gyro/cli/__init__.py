@@ -53,6 +53,7 @@ COMMANDS = {
     "verify": "find damage: compare models, indexes and runs with the checksums of their making",
     "completion": "what a shell needs to complete commands, options, choices and files",
     "report": "write one HTML page on runs: scores, figures, examples, configuration",
+    "judge": "make an HTML page on which people compare the orders of runs, or count what they said",
 }
 
 # Below this OpenBLAS and LLVM, which NumPy and numba bring, end the process or never end when they are loaded.

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gyro.cli.score import add_metric_arguments
 from gyro.errors import InputError
 from gyro.score.evaluation import parse_sizes
+from lm.loading import MODEL_HELP
+
+if TYPE_CHECKING:
+    from gyro.report.opinion import AskedModel
+
+
+BACKOFF = " stupid backoff"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--title", default="Word ordering", metavar="TEXT", help="default: %(default)s")
     parser.add_argument("--examples", type=int, default=100, metavar="N", help="bags shown (default 100)")
+    parser.add_argument(
+        "--lm",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help=f"ask this model what each word of outputs and references costs; may be given again: {MODEL_HELP}",
+    )
+    parser.add_argument(
+        "--neural",
+        metavar="MODEL",
+        help="ask a neural model too: a GGUF file, a Hugging Face folder, or the word default",
+    )
     parser.add_argument("--figures", metavar="DIR", help="write each chart as an SVG file into this folder too")
     add_metric_arguments(parser)
 
@@ -46,6 +67,26 @@ def run(arguments: argparse.Namespace) -> int:
         tokenize=arguments.tokenize,
         signature=lambda folder: open_lattices(folder).signature,
         figures=arguments.figures,
+        models=_models(arguments),
     )
     print(arguments.output)
     return 0
+
+
+def _models(arguments: argparse.Namespace) -> list[AskedModel]:
+    """The models to ask; two of one kind and order have the names of their files too."""
+    from gyro.report.opinion import AskedModel, ngram_to_ask
+    from lm.loading import load_language_model, split_name
+
+    opened = [(name, load_language_model(name)) for name in arguments.lm]
+    titles = [f"{model.order}-gram{BACKOFF * model.column.startswith('SB')}" for _, model in opened]
+    models = []
+    for title, (name, model) in zip(titles, opened, strict=True):
+        place = Path(split_name(name)[1].split(":")[0]).name
+        models.append(ngram_to_ask(model, title if titles.count(title) == 1 else f"{title} ({place})"))
+    if arguments.neural:
+        from rescoring.neural import open_neural_model
+
+        neural = open_neural_model(arguments.neural)
+        models.append(AskedModel("neural model", neural.signature, neural.word_costs))
+    return models

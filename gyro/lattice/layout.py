@@ -5,8 +5,10 @@ Layout   the places of the states, and the lines between them
 Line     the arcs from one state to another as one curve, and the place of their words
 Sizes    the lengths that a drawing is made with, in a unit of its own
 
-States stand in columns by their distance from the start, and within a column so that few arcs cross; a line that jumps
-over columns has a bend in each of them (Sugiyama et al. 1981). Heights count downwards, as the lines of a page.
+States stand in columns by their distance from the start, and between two columns of states is one of words; within a
+column things stand so that few lines cross. A line that jumps over columns has a bend in each of them (Sugiyama et al.
+1981). So no word covers another, nor a state, and no line goes through a word that is not its own. Heights count
+downwards, as the lines of a page.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ Piece = tuple[Point, Point, Point, Point]  # a cubic Bézier curve
 Floats = NDArray[np.float64]
 
 _SWEEPS = 24
-_LABEL_PLACES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75)  # along the curve, the best ones first
+_SLANT = 0.5  # a column is so much wider for each unit that its steepest line climbs beyond half the distance of bends
+_BESIDE_LINE = 0.7  # of a label's height: the least distance of its middle from a line that passes by
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Sizes:
     state_gap: float  # least distance of two states in a column
     bend_gap: float  # least distance of a bend from its neighbours in a column
     letter_width: float
-    label_height: float
+    label_height: float  # of a word with its cost
     beside_word: float
     least_column: float = 0.0
 
@@ -54,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of the states, the lines, those of the best path first, and the box around states and bends."""
+    """The places of the states, the lines, those of the best path first, and the box around the middles of all."""
 
     states: Mapping[int, Point]
     lines: tuple[Line, ...]
@@ -66,10 +69,14 @@ class Layout:
 
 @dataclass(frozen=True)
 class _Chain:
-    """The arcs between two states before they have a place: `nodes` are the two states and the bends between them."""
+    """The arcs between two states before they have a place: `nodes` are the two states and what is between them.
+
+    The node of their words is the number `label` among these.
+    """
 
     nodes: tuple[int, ...]
     arcs: list[int]
+    label: int
 
 
 def lay_out(
@@ -81,16 +88,15 @@ def lay_out(
     """
     num_states = 1 + max([0, *target])
     layers, chains = _layers(source, target, num_states)
-    # The words of the best path choose their places first.
     chains.sort(key=lambda chain: not any(arc in best for arc in chain.arcs))
     widths = [sizes.letter_width * max(len(words[arc]) for arc in chain.arcs) for chain in chains]
-    place = _place(layers, chains, widths, sizes)
-    lines: list[Line] = []
-    taken: list[tuple[Point, float, float]] = []
-    for chain, width in zip(chains, widths, strict=True):
-        pieces = _curve([place[node] for node in chain.nodes], sizes.radius)
-        label = _label_place(pieces[(len(pieces) - 1) // 2], width, sizes.label_height * len(chain.arcs), taken)
+    widest = _widest(layers, chains, widths)
+    place = _place(layers, chains, widest, sizes)
+    lines = []
+    for chain in chains:
+        pieces = _curve([place[node] for node in chain.nodes], [widest[node] for node in chain.nodes], sizes.radius)
         is_best = any(arc in best for arc in chain.arcs)
+        label = place[chain.nodes[chain.label]]
         lines.append(Line(chain.nodes[0], chain.nodes[-1], tuple(chain.arcs), is_best, pieces, label))
     xs, ys = zip(*place.values(), strict=True)
     states = {state: place[state] for state in range(num_states)}
@@ -98,47 +104,75 @@ def lay_out(
 
 
 def _layers(source: Sequence[int], target: Sequence[int], num_states: int) -> tuple[list[list[int]], list[_Chain]]:
-    """The columns of states and bends, and the chains through them; bends are numbered on from the states."""
+    """The columns of states and bends, with those of words between them, and the chains through all of them.
+
+    Words and bends are numbered on from the states. The words stand in the middle of a chain, or before it.
+    """
     depth = [0] * num_states
     for s, t in sorted(zip(source, target, strict=True)):
         depth[t] = max(depth[t], depth[s] + 1)
-    layers: list[list[int]] = [[] for _ in range(max(depth) + 1)]
+    layers: list[list[int]] = [[] for _ in range(2 * max(depth) + 1)]
     for state, column in enumerate(depth):
-        layers[column].append(state)
-    bends = num_states
+        layers[2 * column].append(state)
+    new = num_states
     chains: dict[tuple[int, int], _Chain] = {}
     for number, (s, t) in enumerate(zip(source, target, strict=True)):
         if (s, t) not in chains:
-            between = range(depth[s] + 1, depth[t])
-            chains[s, t] = _Chain((s, *range(bends, bends + len(between)), t), [])
-            for bend, column in enumerate(between, bends):
-                layers[column].append(bend)
-            bends += len(between)
+            between = range(2 * depth[s] + 1, 2 * depth[t])
+            nodes = range(new, new + len(between))
+            chains[s, t] = _Chain((s, *nodes, t), [], 1 + 2 * ((depth[t] - depth[s] - 1) // 2))
+            for node, column in zip(nodes, between, strict=True):
+                layers[column].append(node)
+            new += len(between)
         chains[s, t].arcs.append(number)
     return layers, list(chains.values())
 
 
+def _widest(layers: list[list[int]], chains: Sequence[_Chain], widths: Sequence[float]) -> dict[int, float]:
+    """For each state, bend and label the width of the longest word in its column."""
+    own = {chain.nodes[chain.label]: width for chain, width in zip(chains, widths, strict=True)}
+    longest = [max((own.get(node, 0.0) for node in layer), default=0.0) for layer in layers]
+    return {node: width for layer, width in zip(layers, longest, strict=True) for node in layer}
+
+
 def _place(
-    layers: list[list[int]], chains: Sequence[_Chain], widths: Sequence[float], sizes: Sizes
+    layers: list[list[int]], chains: Sequence[_Chain], widest: Mapping[int, float], sizes: Sizes
 ) -> dict[int, Point]:
-    """Where each state and bend stands."""
+    """Where each state, bend and label stands."""
     before, after = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     for chain in chains:
         for left, right in itertools.pairwise(chain.nodes):
             before[right].append(left)
             after[left].append(right)
     order = _ordered(layers, before, after)
-    bends = {bend for chain in chains for bend in chain.nodes[1:-1]}
-    more = sizes.label_height * (max((len(chain.arcs) for chain in chains), default=1) - 1)
-    height = _heights(order, before, after, bends, (sizes.state_gap + more, sizes.bend_gap + more))
-    widest = [sizes.least_column] * len(layers)
-    column = {node: x for x, layer in enumerate(layers) for node in layer}
-    for chain, width in zip(chains, widths, strict=True):
-        # The words stand in the middle piece of the line.
-        x = column[chain.nodes[(len(chain.nodes) - 2) // 2]]
-        widest[x] = max(widest[x], sizes.beside_word + width)
-    left_edge = np.concatenate([[0.0], np.cumsum(widest)]).tolist()
-    return {node: (left_edge[column[node]], height[node]) for layer in order for node in layer}
+    labels = {chain.nodes[chain.label]: sizes.label_height * len(chain.arcs) for chain in chains}
+    states = {end for chain in chains for end in (chain.nodes[0], chain.nodes[-1])}
+    steps = {layer[0]: _steps(layer, states, labels, sizes) for layer in order if layer}
+    height = _heights(order, before, after, steps)
+    column = {node: x for x, layer in enumerate(order) for node in layer}
+    climbs = [0.0] * len(order)
+    for left, right in (pair for chain in chains for pair in itertools.pairwise(chain.nodes)):
+        climbs[column[left]] = max(climbs[column[left]], abs(height[left] - height[right]))
+    across = [0.0]
+    for x in range(1, len(order), 2):
+        climb = max(climbs[x - 1], climbs[x]) - sizes.bend_gap / 2
+        width = max(sizes.least_column, sizes.beside_word + widest[order[x][0]]) + _SLANT * max(climb, 0.0)
+        across += [across[-1] + width / 2, across[-1] + width]
+    return {node: (across[column[node]], height[node]) for layer in order for node in layer}
+
+
+def _steps(layer: Sequence[int], states: Collection[int], labels: Mapping[int, float], sizes: Sizes) -> Floats:
+    """How far below the first of a column the others must stand at least."""
+
+    def gap(upper: int, lower: int) -> float:
+        heights = [labels[node] for node in (upper, lower) if node in labels]
+        if len(heights) == 2:
+            return sum(heights) / 2
+        if heights:
+            return heights[0] / 2 + sizes.label_height * (_BESIDE_LINE - 0.5)
+        return sizes.state_gap if upper in states and lower in states else sizes.bend_gap
+
+    return np.concatenate([[0.0], np.cumsum([gap(*pair) for pair in itertools.pairwise(layer)])])
 
 
 def _ordered(layers: list[list[int]], before: dict[int, list[int]], after: dict[int, list[int]]) -> list[list[int]]:
@@ -196,22 +230,15 @@ def _crossings(layers: list[list[int]], after: dict[int, list[int]]) -> int:
 
 
 def _heights(
-    order: list[list[int]],
-    before: dict[int, list[int]],
-    after: dict[int, list[int]],
-    bends: set[int],
-    gaps: tuple[float, float],
+    order: list[list[int]], before: dict[int, list[int]], after: dict[int, list[int]], steps: Mapping[int, Floats]
 ) -> dict[int, float]:
     """Move each column towards its neighbours' heights, keeping its order and the least distances.
 
-    `gaps` are the least distances between two states, and of a bend from what is beside it.
+    `steps` are those distances, by the first of a column.
     """
-    steps = {}
     height: dict[int, float] = {}
     for layer in order:
-        pairs = itertools.pairwise(layer)
-        between = [gaps[a in bends or b in bends] for a, b in pairs]
-        steps[layer[0]] = offsets = np.concatenate([[0.0], np.cumsum(between)])
+        offsets = steps[layer[0]]
         height |= dict(zip(layer, (offsets - offsets[-1] / 2).tolist(), strict=True))
     for sweep in range(_SWEEPS):
         for layer in order if sweep % 2 == 0 else reversed(order):
@@ -234,35 +261,17 @@ def _ascending(wish: Floats) -> Floats:
     return np.concatenate([np.full(size, mean) for mean, size in pools])
 
 
-def _curve(points: list[Point], radius: float) -> tuple[Piece, ...]:
-    """The pieces of a line, level at every state and bend, so that they join smoothly; it ends beside the states."""
-    (x, y), (last_x, last_y) = points[0], points[-1]
+def _curve(places: Sequence[Point], widths: Sequence[float], radius: float) -> tuple[Piece, ...]:
+    """The pieces of a line, level at every state and bend, so that they join smoothly; it ends beside the states.
+
+    Through a column of words it is straight, as wide as these are.
+    """
+    points = [(places[0][0] + radius, places[0][1])]
+    for (x, y), width in zip(places[1:-1], widths[1:-1], strict=True):
+        points += [(x - width / 2, y), (x + width / 2, y)] if width else [(x, y)]
+    points.append((places[-1][0] - radius, places[-1][1]))
     pieces = []
-    for (x0, y0), (x1, y1) in itertools.pairwise([(x + radius, y), *points[1:-1], (last_x - radius, last_y)]):
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
         reach = 0.45 * (x1 - x0)
         pieces.append(((x0, y0), (x0 + reach, y0), (x1 - reach, y1), (x1, y1)))
     return tuple(pieces)
-
-
-def _label_place(piece: Piece, width: float, height: float, taken: list[tuple[Point, float, float]]) -> Point:
-    """The place along the curve where a label covers least of others; it is taken from now on."""
-
-    def covered(at: Point) -> float:
-        total = 0.0
-        for (x, y), other_width, other_height in taken:
-            across = (width + other_width) / 2 - abs(at[0] - x)
-            down = (height + other_height) / 2 - abs(at[1] - y)
-            total += max(across, 0.0) * max(down, 0.0)
-        return total
-
-    # The first of equals: places nearer to the middle come before the others.
-    chosen = min((_point_on(piece, t) for t in _LABEL_PLACES), key=covered)
-    taken.append((chosen, width, height))
-    return chosen
-
-
-def _point_on(piece: Piece, t: float) -> Point:
-    """The point of a cubic Bézier curve at t."""
-    weights = np.array([(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3])
-    x, y = (weights @ np.array(piece)).tolist()
-    return x, y

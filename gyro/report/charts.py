@@ -29,13 +29,11 @@ _MOST_BARS = 4  # systems side by side, before bars are too thin to be told apar
 
 
 def score_charts(group: Group, colours: Colours) -> list[Figure]:
-    """An empty list where the bags have no references."""
+    """An empty list where the bags have no references; bags of one class of sizes have nothing to show by size."""
     if group.comparison is None:
         return []
-    return [
-        *(_size_chart(group.comparison, key, colours) for key in CHARTED),
-        _distortions(group.comparison, colours),
-    ]
+    charts = [_size_chart(group.comparison, key, colours) for key in CHARTED]
+    return [*(chart for chart in charts if len(chart.classes) > 1), _distortions(group.comparison, colours)]
 
 
 def search_charts(members: Sequence[Member], colours: Colours) -> list[Figure]:
@@ -76,10 +74,10 @@ def search_charts(members: Sequence[Member], colours: Colours) -> list[Figure]:
         ),
     ]
     if proofs := proof_counts(runs):
-        note = "under the rules and model in force; long sentences are cut into pieces"
+        note = "bags, under the rules and model in force; long sentences are cut into pieces"
         charts.append(share_bars("Optimum proved", proofs, PROOFS, note=note))
     if rungs := rung_counts(runs):
-        note = "the fallback rungs of the grammar"
+        note = "bags by the fallback rung of the grammar that ordered them"
         charts.append(share_bars("Which rules gave the order", rungs, rung_order(rungs), note=note))
     return [chart for chart in charts if chart is not None]
 
@@ -177,13 +175,15 @@ def _by_size(
     told: Callable[[SizePoint], str],
     y_label: str,
 ) -> Figure | None:
-    """A line for each run over the sizes; None when no run has the value.
+    """A line for each run over the sizes; None where no run has the value, or there is one size alone.
 
     On a logarithmic height there is no zero: values below a thousandth (a millisecond) count as that.
     """
     series: list[Series] = []
     sizes: dict[float, str] = {}
     for member in runs:
+        if not any(value(point) for point in member.by_size()):
+            continue
         sizes |= {point.size: point.sizes for point in member.by_size() if value(point) is not None}
         points = [
             Point(point.sizes, max(found, 1e-3), f"{member.name}, {point.sizes} tokens: {told(point)}")
@@ -192,7 +192,7 @@ def _by_size(
         ]
         if points:
             series.append(Series(member.name, points, colours[member.name]))
-    if not series:
+    if len(sizes) < 2:
         return None
     classes = [sizes[size] for size in sorted(sizes)]
     return line_chart(title, series, Axes(classes, "tokens in the bag", y_label, log=True, form=_short), note=note)

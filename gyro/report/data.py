@@ -23,10 +23,11 @@ from gyro.files import parse_object, read_json
 from gyro.report.model_costs import BagCosts, read_costs
 from gyro.run.folder import Entry, Run, open_run
 from gyro.run.outcome import Outcome
+from gyro.run.title import system_names
 from gyro.score.bleu import sentence_bleu
 from gyro.score.evaluation import SIZES, Statistics, measure, read_outputs
 from gyro.score.metric import Floats
-from gyro.score.outputs import Sentence, unique_names
+from gyro.score.outputs import Sentence
 from gyro.score.significance import Comparison, Difference, compare_statistics, paired_test
 from gyro.text.bag import Bag
 from gyro.text.corpus import read_lines
@@ -165,7 +166,8 @@ def read_groups(
     """
     if not named:
         raise InputError("found no run to report on")
-    names = unique_names(named)
+    names = system_names(named)
+    baseline = _known_baseline(baseline, named, names)
     if baseline is not None and baseline not in names:
         raise InputError(f"found the baseline {baseline!r}; the systems are {', '.join(names)}")
     paths = [path for path, _ in named]
@@ -186,6 +188,12 @@ def read_groups(
         hosts = [*_with_parents(members, signature), *_guests(members, by_bags.values())]
         groups.append(_group(sorted(hosts, key=lambda member: order[member.name]), baseline, lasts, tokenize))
     return groups
+
+
+def _known_baseline(baseline: str | None, named: Sequence[tuple[Path, str | None]], names: Sequence[str]) -> str | None:
+    """The name of the baseline, which may also be told by its folder where no other has the same."""
+    folders = [name for name, (path, _) in zip(names, named, strict=True) if path.resolve().name == baseline]
+    return folders[0] if baseline not in names and len(folders) == 1 else baseline
 
 
 def _guests(members: Sequence[Member], groups: Iterable[Sequence[Member]]) -> list[Member]:

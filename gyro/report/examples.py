@@ -23,11 +23,14 @@ from gyro.report.figures import Key
 from gyro.report.lattice import draw_orders
 from gyro.report.markup import Markup, part
 from gyro.report.model_costs import UNKNOWN, Costs
+from gyro.report.opinion import NO_OPINIONS, Opinions
+from gyro.report.opinion_card import along
 from gyro.report.tables import system_key
 from gyro.score.evaluation import size_classes
 from gyro.score.word_order import common_sequence
 
 LARGEST_DRAWN, MOST_DRAWN, ORDERS_DRAWN = 8, 40, 8
+MOST_ALONG = 50  # examples with what each word costs
 MOST_BESIDE = 5  # systems whose names stand beside what they say; those of more stand above it
 _TEMPLATE = "examples.html"
 
@@ -72,7 +75,10 @@ class _Drawing(NamedTuple):
 
 
 class _Example(NamedTuple):
-    """One bag; `scores` are the systems' sentence BLEU as JSON, `reasons` why some gave no order."""
+    """One bag; `scores` are the systems' sentence BLEU as JSON, `reasons` why some gave no order.
+
+    `along` is what each word costs.
+    """
 
     number: int
     id: str
@@ -83,20 +89,29 @@ class _Example(NamedTuple):
     scores: str
     reasons: list[str]
     drawing: _Drawing | None
+    along: Markup
 
 
-def examples(group: Group, number: int, most: int, sizes: Sequence[int], colours: Mapping[str, int]) -> Markup:
+def examples(
+    group: Group,
+    number: int,
+    most: int,
+    sizes: Sequence[int],
+    colours: Mapping[str, int],
+    opinions: Opinions = NO_OPINIONS,
+) -> Markup:
     """The section's controls and articles; `number` tells the groups of a page apart."""
     chosen = choose(len(group.bags), most)
     lengths = np.array([len(bag) for bag in group.bags])
     classes = size_classes(lengths, sizes)
     drawn = 0
-    shown = []
+    shown: list[_Example] = []
     for bag in chosen:
         size = next(name for name, rows in classes.items() if rows[bag])
         drawing = _drawing(group, bag) if drawn < MOST_DRAWN else None
         drawn += drawing is not None
-        shown.append(_example(group, bag, size, drawing, colours))
+        costs = along(group, opinions, bag, colours) if len(shown) < MOST_ALONG else Markup()
+        shown.append(_example(group, bag, size, drawing, costs, colours))
     return part(
         _TEMPLATE,
         "examples",
@@ -163,7 +178,9 @@ def _sorts(group: Group) -> list[tuple[str, str]]:
     return [*sorts, ("spread", "systems farthest apart")] if len(group.members) > 1 else sorts
 
 
-def _example(group: Group, bag: int, size: str, drawing: _Drawing | None, colours: Mapping[str, int]) -> _Example:
+def _example(
+    group: Group, bag: int, size: str, drawing: _Drawing | None, along: Markup, colours: Mapping[str, int]
+) -> _Example:
     reference = group.references[bag] if group.references is not None else None
     scores = [round(float(member.sentence_bleu[bag]), 2) for member in group.members]
     by_output: dict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -186,6 +203,7 @@ def _example(group: Group, bag: int, size: str, drawing: _Drawing | None, colour
         scores=json.dumps(scores),
         reasons=_reasons(group, bag),
         drawing=drawing,
+        along=along,
     )
 
 

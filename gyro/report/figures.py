@@ -26,6 +26,7 @@ from gyro.report.markup import Markup, element, join, part
 WIDTH, HEIGHT = 460, 280
 LEFT, RIGHT, TOP, BOTTOM = 56, 12, 14, 44
 COLOURS, SHADES = 8, 5
+INK = -1  # the colour of what is no system, like the reference
 # Circle, square, triangle, diamond: paths around (0, 0).
 MARKS = (
     "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0-7.2 0z",
@@ -55,7 +56,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Series:
-    """A line or a set of bars; `colour` is its number among all systems of the page."""
+    """A line or a set of bars; `colour` is its number among all systems of the page, or INK."""
 
     name: str
     points: Sequence[Point]
@@ -63,7 +64,9 @@ class Series:
 
     @property
     def key(self) -> Key:
-        """Colour and shape, which together differ among 32 series."""
+        """Colour and shape, which together differ among 32 series; what is no system is drawn in ink."""
+        if self.colour == INK:
+            return Key("ink", _SQUARE)
         return Key(f"s{self.colour % COLOURS}", (self.colour + self.colour // COLOURS) % len(MARKS))
 
 
@@ -89,7 +92,9 @@ class Figure:
     shades: bool = False
 
     def legend(self) -> list[LegendEntry]:
-        """The mark and the name of each series."""
+        """The mark and the name of each series; nothing where one alone needs no telling apart."""
+        if len(self.series) < 2 and not self.shades:
+            return []
         if self.shades:
             return [LegendEntry(Key(_shade(each.colour), _SQUARE), each.name) for each in self.series]
         return [LegendEntry(each.key, each.name) for each in self.series]
@@ -175,7 +180,7 @@ def line_chart(title: str, series: Sequence[Series], axes: Axes, *, note: str = 
     for each in series:
         spots = [(scaled.x(point.x), scaled.y(point.y), point) for point in each.points]
         if spots:
-            kind = f"line {each.key.style}" + (" broken" if each.colour >= COLOURS else "")
+            kind = f"line {each.key.style}" + (" broken" if each.colour >= COLOURS or each.colour == INK else "")
             parts.append(element("path", class_=kind, d="M" + "L".join(f"{x:.1f} {y:.1f}" for x, y, _ in spots)))
         parts += [draw_mark(x, y, each.key, scaled.tip(each, point)) for x, y, point in spots]
     return Figure(title, note, join(parts), series, axes.classes, axes.x_label, axes.form)
@@ -197,11 +202,12 @@ def bar_chart(title: str, series: Sequence[Series], axes: Axes, *, note: str = "
 
 
 def share_bars(
-    title: str, rows: Mapping[str, Mapping[str, int]], categories: Sequence[str], *, note: str = ""
+    title: str, rows: Mapping[str, Mapping[str, int]], categories: Sequence[str], *, note: str = "", of: str = "bags"
 ) -> Figure:
     """For each row its counts as parts of one bar, in shades from the first of the categories to the last.
 
-    A category keeps its shade where another has no counts, so that charts with the same categories can be compared.
+    `of` names what is counted. A category keeps its shade where another has no counts, so that charts with the same
+    categories can be compared.
     """
     shown = [(n, name) for n, name in enumerate(categories) if any(counts.get(name) for counts in rows.values())]
     parts = []
@@ -211,11 +217,13 @@ def share_bars(
         for number, category in shown:
             if not (count := counts.get(category, 0)):
                 continue
-            width, share, shade = WIDTH * count / total, f"{100 * count / total:.1f} %", _shade(number)
-            tip = f"{name}: {category} {count} of {total} ({share})"
+            width, share, shade = WIDTH * count / total, f"{100 * count / total:.0f} %", _shade(number)
+            tip = f"{name}: {category} {count} of {total} {of} ({share})"
             parts.append(_bar(shade, tip, x=f"{x:.1f}", y=top, width=f"{max(width - 1, 0.5):.1f}", height=16))
-            if width > 50:
-                parts.append(element("text", share, class_=f"inside {shade}", x=f"{x + 6:.1f}", y=top + 12))
+            # As much as there is room for: how many, and their share.
+            told = next((text for text in (f"{count} · {share}", str(count)) if width > 7 * len(text) + 10), None)
+            if told:
+                parts.append(element("text", told, class_=f"inside {shade}", x=f"{x + 6:.1f}", y=top + 12))
             x += width
     series = [
         Series(category, [Point(name, counts.get(category, 0)) for name, counts in rows.items()], number)

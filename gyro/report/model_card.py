@@ -26,6 +26,7 @@ from gyro.score.evaluation import SIZES, size_classes
 Colours = Mapping[str, int]
 MOST_SPOTS = 400  # of a run; more only hide each other
 _ALL = "all bags"
+NONE = "–"
 
 
 class _Row(NamedTuple):
@@ -47,7 +48,9 @@ def model_card(group: Group, colours: Colours, sizes: Sequence[int] = SIZES) -> 
             rows.append(_Row(name, system_key(member.name, colours), weight, _cells(summary)))
     if not rows:
         return Markup()
-    head = ["System", "Output, a word", "Reference, a word", *(f"{name[0].upper()}{name[1:]}" for name in VERDICTS)]
+    head = ["System", "Output, nats a word", "Reference, nats a word", f"Bags where {VERDICTS[0]}", *VERDICTS[1:]]
+    if all(row.cells[-1] == NONE for row in rows):
+        head, rows = head[:-1], [row._replace(cells=row.cells[:-1]) for row in rows]
     return part("tables.html", "model_costs", head=head, rows=rows, figures=model_figures(group, colours, sizes))
 
 
@@ -56,12 +59,12 @@ def _with_costs(group: Group) -> list[Member]:
 
 
 def _cells(summary: ScoreSummary) -> list[str]:
-    means = [f"{mean:.3f}" if mean is not None else "–" for mean in (summary.output, summary.reference)]
+    means = [f"{mean:.3f}" if mean is not None else NONE for mean in (summary.output, summary.reference)]
     total = summary.counts.total()
     if summary.counts[UNKNOWN] == total:
-        return [*means, *("–" for _ in VERDICTS[:-1]), str(total)]
+        return [*means, *(NONE for _ in VERDICTS[:-1]), str(total)]
     shares = [f"{count} ({100 * count / total:.0f} %)" for count in (summary.counts[name] for name in VERDICTS[:-1])]
-    return [*means, *shares, str(summary.counts[UNKNOWN] or "–")]
+    return [*means, *shares, str(summary.counts[UNKNOWN] or NONE)]
 
 
 def model_figures(group: Group, colours: Colours, sizes: Sequence[int] = SIZES) -> list[Figure]:

@@ -56,7 +56,7 @@
         || words.some((word) => !text.includes(word));
       shown += article.hidden ? 0 : 1;
     }
-    box.querySelector("output").textContent = `${shown} shown`;
+    box.querySelector("output").textContent = `${shown} ${shown === 1 ? "bag" : "bags"} shown`;
   };
   const remember = (box) => {
     const form = box.querySelector("form").elements;
@@ -97,10 +97,38 @@
     document.addEventListener(name, (event) => point(event, on));
   }
 
+  // Costs along the sentence: over each word a bar for each model, as high as the word is dear; last the end.
+  const drawAlong = (box) => {
+    const names = JSON.parse(box.dataset.models);
+    const lines = all(box, "[data-costs]").map((line) => [line, JSON.parse(line.dataset.costs)]);
+    const dearest = Math.max(...lines.flatMap(([, costs]) => costs.flat()), 1e-9);
+    for (const [line, costs] of lines) {
+      const words = [...line.textContent.split(" "), "end"];
+      line.replaceChildren(...words.map((word, place) => {
+        const shown = document.createElement("span");
+        const bars = document.createElement("b");
+        costs.forEach((of, model) => {
+          const bar = document.createElement("i");
+          bar.className = `m${model % 4}`;
+          bar.style.setProperty("--h", 100 * Math.max(of[place], 0) / dearest);
+          bars.append(bar);
+        });
+        const told = names.map((name, model) => `${name} ${costs[model][place].toFixed(2)}`).join(", ");
+        const isEnd = place === words.length - 1;
+        if (isEnd) shown.className = "end-mark";
+        shown.dataset.tip = `${isEnd ? "the end" : word}: ${told}`;
+        shown.append(bars, word);
+        return shown;
+      }));
+    }
+  };
+
   // Drawings of lattices are put into the page when they are asked for.
   document.addEventListener("toggle", (event) => {
     const inside = event.target.matches(".drawn") && event.target.querySelector("template");
-    if (inside) inside.replaceWith(inside.content);
+    if (!inside) return;
+    inside.replaceWith(inside.content);
+    if (event.target.matches(".along")) drawAlong(event.target);
   }, true);
 
   // What a point of a chart says, also where there is no mouse.

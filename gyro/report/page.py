@@ -26,6 +26,8 @@ from gyro.report.examples import examples
 from gyro.report.figures import MARKS, Figure
 from gyro.report.markup import Markup, part, read, render
 from gyro.report.model_card import model_card, model_figures
+from gyro.report.opinion import NO_OPINIONS, AskedModel, Opinions, ask_models
+from gyro.report.opinion_card import opinion_card, opinion_figures
 from gyro.report.svg import figure_to_svg
 from gyro.report.tables import (
     oracles_table,
@@ -59,25 +61,35 @@ def write_report(
     tokenize: str = "none",
     signature: Signature | None = None,
     figures: str | PathLike[str] | None = None,
+    models: Sequence[AskedModel] = (),
 ) -> None:
     """Report on run folders, and files of sentences with a line for each of their bags, each with its name or None.
 
     `signature` gives the signature of the lattices in a folder, by which a rescoring stage knows its input
-    (rescoring.source has it). The charts are also written into the folder `figures`.
+    (rescoring.source has it). The charts are also written into the folder `figures`. `models` are asked what
+    they say of all outputs and references.
     """
     lasts = tuple(sizes)
     groups = read_groups(named, baseline=baseline, sizes=lasts, tokenize=tokenize, signature=signature)
-    write_text(output, make_report(groups, title=title, most_examples=most_examples, sizes=lasts))
+    opinions = ask_models(models, groups)
+    page = make_report(groups, title=title, most_examples=most_examples, sizes=lasts, opinions=opinions)
+    write_text(output, page)
     if figures is not None:
-        write_figures(groups, figures, lasts)
+        write_figures(groups, figures, lasts, opinions)
 
 
-def write_figures(groups: Sequence[Group], folder: str | PathLike[str], sizes: Sequence[int] = SIZES) -> None:
+def write_figures(
+    groups: Sequence[Group],
+    folder: str | PathLike[str],
+    sizes: Sequence[int] = SIZES,
+    opinions: Opinions = NO_OPINIONS,
+) -> None:
     """Write each chart as an SVG file named after its title; a second of a name, as of other bags, ends in -2."""
     members, colours = _members(groups)
-    charts = [
-        chart for group in groups for chart in (*score_charts(group, colours), *model_figures(group, colours, sizes))
-    ]
+    charts = []
+    for group in groups:
+        charts += [*score_charts(group, colours), *model_figures(group, colours, sizes)]
+        charts += opinion_figures(group, opinions, colours)
     charts += search_charts([member for member in members if member.entries], colours)
     target = Path(folder)
     try:
@@ -97,17 +109,24 @@ def _members(groups: Sequence[Group]) -> tuple[list[Member], Colours]:
     return members, {member.name: number for number, member in enumerate(members)}
 
 
-def make_report(groups: Sequence[Group], *, title: str, most_examples: int = 100, sizes: Iterable[int] = SIZES) -> str:
+def make_report(
+    groups: Sequence[Group],
+    *,
+    title: str,
+    most_examples: int = 100,
+    sizes: Iterable[int] = SIZES,
+    opinions: Opinions = NO_OPINIONS,
+) -> str:
     """The page as text."""
     members, colours = _members(groups)
     lasts = tuple(sizes)
     sections: list[Section] = []
     for number, group in enumerate(groups, 1):
-        sections += _group_sections(group, number if len(groups) > 1 else 0, colours, lasts)
+        sections += _group_sections(group, number if len(groups) > 1 else 0, colours, lasts, opinions)
     sections += _search_sections(members, colours)
     for number, group in enumerate(groups, 1):
         heading = "Examples" if len(groups) == 1 else f"Examples: {group.label}"
-        content = examples(group, number, most_examples, lasts, colours) if most_examples else Markup()
+        content = examples(group, number, most_examples, lasts, colours, opinions) if most_examples else Markup()
         sections.append(Section(f"examples-section-{number}", heading, content))
     made = settings_table(members) + versions_table(groups[0].comparison)
     sections.append(Section("configuration", "Configuration, signatures, versions", made))
@@ -123,7 +142,9 @@ def make_report(groups: Sequence[Group], *, title: str, most_examples: int = 100
     )
 
 
-def _group_sections(group: Group, number: int, colours: Colours, sizes: Sequence[int]) -> list[Section]:
+def _group_sections(
+    group: Group, number: int, colours: Colours, sizes: Sequence[int], opinions: Opinions
+) -> list[Section]:
     """Scores: the systems, the stages, the figures by bag size, and what the models say."""
     suffix = f": {group.label}" if number else ""
     key = f"-{number}" if number else ""
@@ -139,6 +160,11 @@ def _group_sections(group: Group, number: int, colours: Colours, sizes: Sequence
             f"models{key}",
             f"What the models say of output and reference{suffix}",
             model_card(group, colours, sizes),
+        ),
+        Section(
+            f"opinions{key}",
+            f"Models asked: output or reference{suffix}",
+            opinion_card(group, opinions, colours),
         ),
     ]
 
@@ -157,17 +183,23 @@ def _side_by_side(figures: Sequence[Figure]) -> Markup:
 def _facts(groups: Sequence[Group]) -> list[tuple[str, str]]:
     """The names and values that stand on top of the page."""
     members, _ = _members(groups)
-    facts = [("systems", str(len(members))), ("bags", " / ".join(str(len(group.bags)) for group in groups))]
+    bags = " / ".join(str(len(group.bags)) for group in groups)
+    facts = [("system" if len(members) == 1 else "systems", str(len(members))), ("bags", bags)]
     comparison = groups[0].comparison
     if comparison is not None:
         name, best = max(comparison.evaluations.items(), key=lambda item: item[1]["bleu"])
         facts += [
             (f"best BLEU: {name}", f"{best['bleu']:.2f}"),
-            (f"exact matches: {name}", f"{best['exact_match']:.1f} %"),
+            (f"of bags ordered as the reference: {name}", f"{best['exact_match']:.1f} %"),
         ]
     proofs = proof_counts(members)
     shares = {name: (sum(counts.get(kind, 0) for kind in PROOFS[:2]), counts) for name, counts in proofs.items()}
     if any(share for share, _ in shares.values()):
         name = max(shares, key=lambda each: shares[each][0])
-        facts.append((f"optima proved: {name}", f"{100 * shares[name][0] / sum(shares[name][1].values()):.0f} %"))
+        facts.append(
+            (
+                f"of bags with the optimum proved: {name}",
+                f"{100 * shares[name][0] / sum(shares[name][1].values()):.0f} %",
+            )
+        )
     return facts

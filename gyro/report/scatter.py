@@ -54,7 +54,7 @@ class _Frame(NamedTuple):
             style = "grid" if tick else "axis"
             parts.append(element("path", class_=style, d=f"M{LEFT} {y:.1f}H{end}"))
             parts.append(element("text", axes.form(tick), class_="end", x=LEFT - 6, y=f"{y + 4:.1f}"))
-        for tick in self.across:
+        for tick in (tick for tick in self.across if tick == round(tick)):  # a bag has a whole number of tokens
             parts.append(element("text", f"{tick:g}", class_="middle", x=f"{self.x(tick):.1f}", y=bottom + 17))
         zero = self.y(0.0)
         if zero - TOP > 18:

@@ -24,12 +24,17 @@ from gyro.report.figures import Key, Series
 from gyro.report.markup import Markup, part
 from gyro.score.evaluation import evaluate
 from gyro.score.metric import METRICS, Metric
-from gyro.score.significance import Comparison, Difference
+from gyro.score.significance import Comparison, Difference, p_text
 from gyro.version import versions
 
 Colours = Mapping[str, int]
 
 _TEMPLATE = "tables.html"
+_UNKNOWN = "–"
+_SEARCH_HEAD = (
+    *("Bags", "Bags failed", "Time, all bags", "Median bag", "95 % of bags within", "Slowest bag", "Peak memory"),
+    *("Lattice nodes, median", "Lattice arcs, median"),
+)
 _MARKS = {"++": "▲▲", "+": "▲", "-": "▼", "--": "▼▼", "": ""}
 
 
@@ -75,7 +80,8 @@ def systems_table(comparison: Comparison, colours: Colours) -> Markup:
         for name in comparison.evaluations
     ]
     complaints = [(name, each) for name, of in comparison.evaluations.items() for each in of.complaints()]
-    return part(_TEMPLATE, "systems", head=head, rows=rows, comparison=comparison, complaints=complaints)
+    bags = comparison.evaluations[comparison.baseline].sentences
+    return part(_TEMPLATE, "systems", head=head, rows=rows, comparison=comparison, complaints=complaints, bags=bags)
 
 
 def _best(comparison: Comparison, metric: Metric) -> float:
@@ -101,15 +107,6 @@ def difference_text(difference: Difference, digits: int = 2) -> str:
     numbers = (difference.difference, difference.low, difference.high)
     middle, low, high = (f"{value:+.{digits}f}".replace("-", "−") for value in numbers)
     return f"{middle} ({low} to {high}), p {p_text(difference.p)}"
-
-
-def p_text(p: float) -> str:
-    """A p-value as it is written.
-
-    >>> p_text(0.00099), p_text(0.0321), p_text(1.0)
-    ('= 0.001', '= 0.032', '= 1.000')
-    """
-    return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"
 
 
 # ---- rescoring
@@ -189,9 +186,13 @@ class _Search(NamedTuple):
 
 def search_table(members: Sequence[Member], colours: Colours) -> Markup:
     """How long the search of each run took, how much memory, and how large its lattices are."""
-    head = ["System", "Bags", "Failed", "Total time", "Median", "95 %", "Slowest", "Peak memory", "Nodes", "Arcs"]
-    rows = [_Search(member.name, system_key(member.name, colours), _search_cells(member)) for member in members]
-    return part(_TEMPLATE, "search", head=head, rows=rows)
+    cells = [_search_cells(member) for member in members]
+    told = [n for n in range(len(_SEARCH_HEAD)) if any(of[n] != _UNKNOWN for of in cells)]
+    rows = [
+        _Search(member.name, system_key(member.name, colours), [of[n] for n in told])
+        for member, of in zip(members, cells, strict=True)
+    ]
+    return part(_TEMPLATE, "search", head=["System", *(_SEARCH_HEAD[n] for n in told)], rows=rows)
 
 
 def _search_cells(member: Member) -> list[str]:
@@ -204,7 +205,7 @@ def _search_cells(member: Member) -> list[str]:
         seconds_text(median(seconds)),
         seconds_text(float(np.percentile(seconds, 95))),
         seconds_text(max(seconds)),
-        f"{memory / 2**20:.0f} MB",
+        f"{memory / 2**20:.0f} MB" if memory >= 2**20 else "< 1 MB" if memory else _UNKNOWN,
         _median_fact(member, "nodes"),
         _median_fact(member, "arcs"),
     ]
@@ -217,7 +218,7 @@ def seconds_text(seconds: float) -> str:
 
 def _median_fact(member: Member, key: str) -> str:
     values = [value for outcome in member.outcomes() if (value := getattr(outcome, key)) is not None]
-    return f"{median(values):,.0f}" if values else "–"
+    return f"{median(values):,.0f}" if values else _UNKNOWN
 
 
 # ---- settings and versions

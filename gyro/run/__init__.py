@@ -11,5 +11,6 @@ summary    how a run went
 progress   how far it is
 notebook   what a notebook shows of an outcome
 constraint what bags may ask of a system besides their tokens
+title      what runs are called where several are shown
 system     the table of systems, GYRO among them, and what each offers
 """

@@ -5,6 +5,7 @@ Comparison  the scores of each system with intervals, and its differences from t
 Interval    the middle 95 % of the bootstrap samples
 Difference  how far a system is above its baseline
 paired_test the same for two systems and one metric
+p_text      a p-value as it is written
 
 The sentences are drawn with replacement, the same ones for all systems (Koehn 2004). The p-value is two-sided: the
 share of samples whose difference is as far from the observed one as that is from none.
@@ -189,6 +190,15 @@ def _draws(sentences: int, samples: int, seed: int) -> Iterator[NDArray[np.float
         flat = drawn + sentences * np.arange(rows)[:, None]
         counts = np.bincount(flat.ravel(), minlength=rows * sentences)
         yield counts.reshape(rows, sentences).astype(np.float64)
+
+
+def p_text(p: float) -> str:
+    """A p-value as it is written.
+
+    >>> p_text(0.00099), p_text(0.0321), p_text(1.0)
+    ('= 0.001', '= 0.032', '= 1.000')
+    """
+    return f"= {p:.3f}" if p >= 0.0005 else "< 0.001"
 
 
 def _to_json(by_metric: Mapping[str, Interval] | Mapping[str, Difference]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gyro.text.detokenise import Glue, glue, spaced, written
 from lm.neural.compiled import Engine, States
-from lm.neural.model import DIGITS, NeuralModel, batches, string_costs
+from lm.neural.model import DIGITS, NeuralModel, batches, string_costs, word_bounds
 from lm.neural.trie import make_trie
 
 Numbers = tuple[int, ...]
@@ -69,7 +69,7 @@ class BagScorer:
             costs[some] = string_costs(engine, trie, states, end)
             new: dict[Numbers, int] = {}
             for place, i in enumerate(some):
-                path, bounds = trie.path(place), _word_bounds(texts[i], encoded[i][1])
+                path, bounds = trie.path(place), word_bounds(texts[i], encoded[i][1])
                 for length, bound in enumerate(bounds):
                     prefix = strings[i][:length]
                     if prefix not in self._seen:
@@ -128,18 +128,3 @@ class _FirstPieces:
         if before not in self._glue:
             self._glue[before] = np.array([glue(self._words[before], each) for each in self._words], np.int8)
         return self._glue[before]
-
-
-def _word_bounds(text: Sequence[str], ends: Sequence[int]) -> list[int]:
-    """How many pieces are behind one after none, one, two … words; one that crosses into the next word is not.
-
-    >>> _word_bounds(["The", " dog", "s"], [3, 7, 8])
-    [0, 1, 2, 3]
-    """
-    bounds, place, at = [0], 0, 0
-    for word in text:
-        at += len(word)
-        while place < len(ends) and ends[place] <= at:
-            place += 1
-        bounds.append(place)
-    return bounds

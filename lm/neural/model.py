@@ -4,6 +4,7 @@ load_neural_model  open a GGUF file, a Hugging Face folder, or `default`, the em
 NeuralModel        costs of strings, each shared beginning computed once
 batches            strings of pieces that are scored together
 string_costs       of the strings of a trie
+word_bounds        which pieces of a text are of which word
 
 A string of tokens becomes natural text first (gyro.text.detokenise) and is scored whole, with the end of the text, for
 the pieces of a word depend on its neighbours. What else is in a batch changes no bit of a cost, in either precision, as
@@ -77,6 +78,28 @@ class NeuralModel:
             computed += len(trie)
         return np.round(costs, DIGITS), computed
 
+    def word_costs(self, strings: Sequence[Tokens]) -> list[NDArray[np.float64]]:
+        """What each word of a string costs behind those before it, and last its end: the cost of the string in parts.
+
+        A piece that goes on into the next word is counted there.
+        """
+        texts = [spaced(tokens) for tokens in strings]
+        encoded = self.encode(["".join(text) for text in texts])
+        engine, end = self.engine(exact=True), self.checkpoint.end
+        found = [np.zeros(0)] * len(strings)
+        for some in batches([ids for ids, _ in encoded]):
+            trie = make_trie([encoded[i][0] for i in some])
+            states = engine.compute(trie)
+            new = engine.costs(states, trie.parent[trie.kept :], trie.piece)
+            own = np.concatenate([np.zeros(trie.kept), new])
+            last = trie.node[trie.first[1:] - 1]
+            ends = engine.costs(states, last, np.full(len(last), end))
+            for place, i in enumerate(some):
+                sums = np.cumsum(own[trie.path(place)])
+                bounds = [*word_bounds(texts[i], encoded[i][1])[:-1], len(sums) - 1]
+                found[i] = np.append(np.diff(sums[bounds]), ends[place])
+        return found
+
     def encode(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
         """Pieces of texts and where they end; a text that is too long for the model is refused."""
         encoded = self.checkpoint.tokenizer.encode(texts)
@@ -137,3 +160,18 @@ def string_costs(engine: Engine, trie: Trie, states: States, end: int) -> NDArra
         below[node] += below[trie.parent[node]]
     last = trie.node[trie.first[1:] - 1]
     return np.asarray(below[last] + engine.costs(states, last, np.full(len(last), end)))
+
+
+def word_bounds(text: Sequence[str], ends: Sequence[int]) -> list[int]:
+    """How many pieces are behind one after none, one, two … words; one that crosses into the next word is not.
+
+    >>> word_bounds(["The", " dog", "s"], [3, 7, 8])
+    [0, 1, 2, 3]
+    """
+    bounds, place, at = [0], 0, 0
+    for word in text:
+        at += len(word)
+        while place < len(ends) and ends[place] <= at:
+            place += 1
+        bounds.append(place)
+    return bounds

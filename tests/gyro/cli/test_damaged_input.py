@@ -18,7 +18,11 @@ TRAINED = ("best-first", "tagger", "ngram", "wan", "transition")  # folders of t
 
 GROUPS = {
     "runs": [name for name in KINDS if name.startswith(("run/", "halfway/"))],
-    "text": [name for name in KINDS if name.startswith(("text", "trees", "config", "moses", "mt", "list", "post"))],
+    "text": [
+        name
+        for name in KINDS
+        if name.startswith(("text", "trees", "config", "moses", "mt", "list", "post", "judgements"))
+    ],
     "lattices": ["plain.fst", "packed.fst.gz", "tuples.fst", "pairs.fst", "words.map"],
     "indexes": [name for name in KINDS if name.startswith(("index/", "header/"))],
     "neural": [name for name in KINDS if name.startswith("neural/")],

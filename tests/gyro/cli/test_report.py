@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gyro.cli import main
+
+if TYPE_CHECKING:
+    from tests.conftest import World
 
 
 def test_one_page_on_two_runs(
@@ -23,11 +28,27 @@ def test_one_page_on_two_runs(
     assert list((tmp_path / "figures").glob("*.svg"))
 
 
+def test_models_are_asked(
+    world: World, ordered: Path, neural: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two models of one order have the names of their files; the run has searched with the first."""
+    page, copy = tmp_path / "report.html", tmp_path / "copy.lm"
+    shutil.copy(world.model_path, copy)
+    models = ["--lm", str(world.model_path), "--lm", f"stupid-backoff:{world.index_path}:3", "--lm", str(copy)]
+    assert main(["report", str(ordered / "first"), "-o", str(page), *models, "--neural", neural]) == 0
+    text = page.read_text(encoding="utf-8")
+    for name in ("3-gram (model.lm)", "3-gram stupid backoff", "3-gram (copy.lm)", "neural model"):
+        assert f"Who errs, by {name}" in text
+    assert text.count("uses it") == 2
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["-o", "{tmp}/r.html"], "found no"),
         (["{ordered}/first", "--name", "x", "-o", "{tmp}/r.html"], "NAME=RUN is allowed"),
+        (["{ordered}/first", "--lm", "{tmp}/none.lm", "-o", "{tmp}/r.html"], "no such file"),
+        (["{ordered}/first", "--neural", "{tmp}/none", "-o", "{tmp}/r.html"], "none"),
         (["{ordered}/first", "--examples", "-1", "-o", "{tmp}/r.html"], "found --examples -1"),
     ],
 )

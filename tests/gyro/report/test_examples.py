@@ -62,6 +62,6 @@ def test_only_small_bags_are_drawn(tmp_path: Path) -> None:
     [group] = read_groups([(run, NAME)])
     html = examples(group, 1, 10, (5,), {NAME: 0})
     assert html.count('<details class="drawn">') == html.count('<svg class="lattice"') == 1
-    assert "<li>b c d e f g h a <small>1.50</small></li>" in html
+    assert "<li>b c d e f g h a <small>cost 1.50</small></li>" in html
     assert "systems farthest apart" not in html
     assert "only where systems differ" not in html

@@ -72,7 +72,7 @@ def test_examples_tell_the_costs(group: Group) -> None:
     """Of an output that is the reference once, of a reference that only the neural model knows, and of both."""
     html = examples(group, 1, 10, (5,), COLOURS)
     same, model, search, failed, unknown = (part.split("<article ")[1] for part in html.split("</article>")[:5])
-    assert '<p class="costs"><span>10.0 = 4.0 + 2 · 3.0</span></p>' in same
+    assert '<p class="costs">cost <span>10.0 = 4.0 + 2 · 3.0</span></p>' in same
     told = "<span>10.0 = 2.0 + 2 · 4.0</span> · reference <span>12.0 = 3.0 + 2 · 4.5</span> · output costs less</p>"
     assert told in model
     assert "reference <span>18.0 = 6.0 + 2 · 6.0</span> · reference costs less" in search

@@ -186,7 +186,7 @@ def test_in_a_browser(page: Path, tmp_path: Path) -> None:
     assert scores == sorted(scores, reverse=True)
     shown = [article for article in articles if "hidden" not in article]
     assert [re.search(r'data-size="([^"]*)"', article)[1] for article in shown] == ["6-10"]  # type: ignore[index]
-    assert ">1 shown</output>" in dom
+    assert ">1 bag shown</output>" in dom
     opened = re.search(r'<details class="drawn" open="">.*?</details>', dom, re.DOTALL)
     assert opened is not None
     assert "<template>" not in opened[0]

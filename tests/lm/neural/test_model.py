@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gyro.errors import InputError
 from gyro.pool import run_tasks
-from gyro.text.detokenise import detokenise
+from gyro.text.detokenise import detokenise, spaced
 from lm.neural import model as module
 from lm.neural import plain
 from lm.neural.bag_scorer import BagScorer
@@ -87,6 +87,22 @@ def test_the_size_of_batches_changes_nothing(neural_models: Models, monkeypatch:
     found, more = model.count_costs(strings, exact=False)
     assert found.tolist() == wanted.tolist()
     assert more >= computed
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_costs_of_words_are_those_of_their_pieces(neural_models: Models, checkpoints: Checkpoints, kind: str) -> None:
+    """Each beginning of a string costs what its pieces do, as far as none crosses its end; all cost what it does."""
+    checkpoint = checkpoints(kind)
+    strings = [[], *shuffles(8, seed=3)]
+    for string, costs in zip(strings, neural_models(kind).word_costs(strings), strict=True):
+        assert len(costs) == len(string) + 1
+        text = spaced(string)
+        [(pieces, ends)] = checkpoint.tokenizer.encode(["".join(text)])
+        for words in range(1, len(string) + 1):
+            inside = [piece for piece, end in zip(pieces, ends, strict=True) if end <= len("".join(text[:words]))]
+            wanted = plain.string_cost(checkpoint.read_weights(), [checkpoint.start, *inside], np.float64)
+            assert costs[:words].sum() == pytest.approx(wanted, abs=2e-3)
+        assert costs.sum() == pytest.approx(plain_cost(checkpoint, string), abs=2e-3)
 
 
 def test_shared_beginnings_are_computed_once(neural_models: Models, checkpoints: Checkpoints) -> None:
