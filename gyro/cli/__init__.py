@@ -29,6 +29,7 @@ COMMANDS = {
     "train": "train a system that GYRO is compared with, on a treebank",
     "generate": "order a file of bags: lattices, n-best lists and best strings",
     "order": "order one bag given at the prompt",
+    "serve": "a page to try word ordering on, in the browser, and the same as JSON over HTTP",
     "rescore": "give lattices the costs of other models: n-grams of any order, dependencies, a neural model",
     "neural": "tell what a pretrained neural language model is, or install the embedded one",
     "dependency-lm": "estimate a dependency language model on text",
