@@ -9,5 +9,6 @@ desk      the open index, models and systems, and the work on one request
 drawing   the best orders as a lattice, laid out for the page
 crew      the worker processes as the server sees them; foreman is the process that starts, limits and ends them
 limit     the limits of all this
+command   the command that opens the page, for those who have just made an index and models
 page      the files of the page (HTML, CSS, JavaScript modules), which are served as they are
 """
