@@ -121,7 +121,7 @@ def _models(names: Sequence[str]) -> dict[str, LanguageModel]:
         if not equals or os.path.exists(text):
             name, place = "", text
         model = load_language_model(place)
-        name = name or ("stupid backoff" if model.column.startswith("SB") else f"{model.order}-gram model")
+        name = name or ("stupid backoff" if model.column.startswith("SB") else f"{model.order}-gram")
         if name in models:
             raise InputError(f"found two models that are called {name!r}; NAME=MODEL gives one another name")
         models[name] = model
@@ -140,7 +140,7 @@ def _neural(arguments: argparse.Namespace) -> Neural | None:
     NeuralStage(arguments.neural, arguments.neural_weight, budget=arguments.search or 0).check()
     use = "search" if arguments.search else "lists"
     budget = arguments.search or PIECES_A_WORD
-    return Neural(open_neural_model(arguments.neural), "neural model", use, arguments.neural_weight, budget)
+    return Neural(open_neural_model(arguments.neural), "neural", use, arguments.neural_weight, budget)
 
 
 def _systems(texts: Sequence[str], lm: str) -> dict[str, tuple[str, System]]:

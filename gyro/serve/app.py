@@ -5,7 +5,7 @@ make_app  the application: the page, its files, and the JSON of the same
     GET  /              the page                      GET  /api           what programs may ask, for people
     GET  /about         what is open, and the limits  GET  /openapi.json  the same for programs
     POST /order         one bag                       POST /orders        many bags, JSON Lines both ways
-    POST /tokenize      a text into tokens
+    POST /tokenize      a text into tokens            POST /lattice      orders, laid out as a lattice
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from gyro.errors import printable
 from gyro.files import parse_json
 from gyro.serve.answer import About, Answer, Fault, StreamedAnswer, StreamedFault, Tokens
 from gyro.serve.crew import Crew, Done, Ended, TooBusy
+from gyro.serve.drawing import Drawing
 from gyro.serve.foreman import Task
 from gyro.serve.guard import LINE_TYPES, Refusal
 from gyro.serve.limit import Limits
 from gyro.serve.line_stream import LINE_TYPE, Answered, LineStream
-from gyro.serve.request import Options, OrderRequest, TextRequest, one_line
+from gyro.serve.request import DrawRequest, Options, OrderRequest, TextRequest, one_line
 from gyro.version import __version__
 
 TYPES = {
@@ -87,6 +88,11 @@ def make_app(crew: Crew, about: About, limits: Limits, when_gone: Callable[[], N
     @app.post("/tokenize", response_model=Tokens, responses=FAULTS, summary="A text split as the index was")
     async def tokenize(body: TextRequest, request: Request) -> Response:
         return _response(*await _unless_gone(request, _work(crew, {"kind": "tokenize", "text": body.text})))
+
+    @app.post("/lattice", response_model=Drawing, responses=FAULTS, summary="Orders, laid out as a lattice")
+    async def lattice(body: DrawRequest, request: Request) -> Response:
+        task = {"kind": "lattice", "request": body.model_dump()}
+        return _response(*await _unless_gone(request, _work(crew, task)))
 
     @app.post(
         "/orders",

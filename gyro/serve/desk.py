@@ -29,10 +29,11 @@ from gyro.search.generator import Generator
 from gyro.search.network import OutOfSteps
 from gyro.search.settings import ALGORITHMS, Settings
 from gyro.serve.answer import About, Answer, LimitFacts, ModelFacts, Order, Reference, SystemFacts, Tokens
-from gyro.serve.drawing import draw_lattice
+from gyro.serve.drawing import MOST_PATHS, Drawing, draw_lattice, draw_orders
 from gyro.serve.foreman import Task
 from gyro.serve.limit import Limits
-from gyro.serve.request import MOST_ORDERS, MOST_PATHS, NEURAL_USES, OrderRequest, to_bag
+from gyro.serve.request import MOST_ORDERS, NEURAL_USES, DrawRequest, OrderRequest, to_bag
+from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 from gyro.text.corpus import tokenize
 from gyro.text.detokenise import detokenise
@@ -50,6 +51,7 @@ CHANGES = ("algorithm", *_RULES, "beta", "first_row", "beam", "max_arcs", "steps
 DIGITS = 4
 STEPS_BEFORE_NEURAL = 1000  # millions: then the first pass is only where the neural model begins
 MAX_ARCS = 20_000
+_MOST_KEPT = 8
 
 
 class Reply(TypedDict):
@@ -93,6 +95,8 @@ class Desk:
         try:
             if task["kind"] == "order":
                 body = self.order(OrderRequest.model_validate(task["request"]), task["number"])
+            elif task["kind"] == "lattice":
+                body = self.draw(DrawRequest.model_validate(task["request"]))
             else:
                 body = self.tokenize(task["text"])
         except (ResourceError, OutOfSteps) as error:
@@ -110,6 +114,11 @@ class Desk:
         tokens = tokenize(text, self.index.normalisation)
         self._check_size(len(tokens))
         return Tokens(tokens=tokens)
+
+    def draw(self, request: DrawRequest) -> Drawing:
+        """Lay out orders as a lattice."""
+        self._check_size(max(len(order.tokens) for order in request.orders))
+        return draw_orders(request.orders)
 
     def order(self, request: OrderRequest, number: int = 1) -> Answer:
         """Order a bag, and tell all that was asked of its orders."""
@@ -210,13 +219,29 @@ class Desk:
         settings = replace(settings, steps=min(settings.steps, STEPS_BEFORE_NEURAL))
         weight = neural.weight if request.neural_weight is None else request.neural_weight
         told |= {"neural": use, "neural_weight": weight}
-        rescorer: NeuralRescorer
-        if use == "search":
-            budget = request.budget or neural.budget
-            rescorer, told = NeuralSearcher(neural.model, weight, guide, budget), told | {"budget": budget}
-        else:
-            rescorer = NeuralRescorer(neural.model, weight)
+        if use == "search" and isinstance(bag, AnnotatedBag) and bag.constraints:
+            found = f"found {', '.join(bag.constraints)} and neural 'search', which goes on to any order"
+            raise InputError(f"{found}; 'lists' or 'off' is allowed")
+        budget = (request.budget or neural.budget) if use == "search" else 0
+        told |= {"budget": budget} if budget else {}
+        rescorer = self._rescorer(neural.model, weight, name, budget)
         return NeuralGenerator(Generator(self.index, guide, settings), rescorer).order(bag), told
+
+    def _rescorer(self, model: NeuralModel, weight: float, guide: str, budget: int) -> NeuralRescorer:
+        """What goes on from the first pass, a search where there is a budget; the last few are kept."""
+        key = (weight, guide, budget)
+        if key not in self._rescorers:
+            if len(self._rescorers) >= _MOST_KEPT:
+                self._rescorers.clear()
+            made = (
+                NeuralSearcher(model, weight, self.models[guide], budget) if budget else NeuralRescorer(model, weight)
+            )
+            self._rescorers[key] = made
+        return self._rescorers[key]
+
+    @cached_property
+    def _rescorers(self) -> dict[tuple[float, str, int], NeuralRescorer]:
+        return {}
 
     def _guide(self, request: OrderRequest) -> tuple[str, LanguageModel]:
         """The n-gram model of the search."""

@@ -1,6 +1,7 @@
 """The best orders of a lattice as a drawing that can be explored: the browser gets places and curves, and draws.
 
 draw_lattice  the drawing of the n best orders, equal beginnings and ends shared
+draw_orders   the same of orders that are given
 Drawing       states, lines and arcs; each arc knows the orders that go over it, each order its arcs
 """
 
@@ -8,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.lattice.layout import Sizes, lay_out
+from gyro.text.bag import check_tokens
 
-SIZES = Sizes(radius=5, state_gap=44, bend_gap=30, letter_width=8.2, label_height=17, beside_word=46)
-MARGIN = (16, 28)
+SIZES = Sizes(radius=5, state_gap=36, bend_gap=26, letter_width=8.2, label_height=17, beside_word=44)
+MARGIN = (16, 24)
+MOST_PATHS = 40
 
 
 class State(BaseModel):
@@ -43,12 +46,19 @@ class Line(BaseModel):
     arcs: list[int]
 
 
-class Path(BaseModel):
-    """One order: its arcs, and its cost."""
+class Weighted(BaseModel):
+    """An order and its cost."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tokens: list[str] = Field(min_length=1)
+    cost: float = Field(allow_inf_nan=False)
+
+
+class Path(Weighted):
+    """The same with its arcs."""
 
     arcs: list[int]
-    tokens: list[str]
-    cost: float
 
 
 class Drawing(BaseModel):
@@ -61,11 +71,12 @@ class Drawing(BaseModel):
     arcs: list[Arc]
     lines: list[Line]
     orders: list[Path] = Field(description="By cost: the first is the best.")
+    others: list[Weighted] = Field(description="Further orders, which are not drawn: POST /lattice draws any.")
 
 
 def draw_lattice(lattice: Lattice, n: int) -> Drawing:
     """Lay out the n best orders."""
-    best = lattice.nbest(n)
+    best, others = (found := lattice.nbest(MOST_PATHS))[:n], found[n:]
     shared = lattice.best_paths(n).unweighted().determinised()
     source, word, target, _, final_states, _ = (column.tolist() for column in shared.to_arrays())
     words = [shared.words[number] for number in word]
@@ -102,7 +113,17 @@ def draw_lattice(lattice: Lattice, n: int) -> Drawing:
             Path(arcs=path, tokens=list(order.tokens), cost=round(order.cost, 4))
             for path, order in zip(paths, best, strict=True)
         ],
+        others=[Weighted(tokens=list(order.tokens), cost=round(order.cost, 4)) for order in others],
     )
+
+
+def draw_orders(orders: Sequence[Weighted]) -> Drawing:
+    """Lay out these orders."""
+    strings = [Hypothesis(tuple(order.tokens), order.cost) for order in orders]
+    for string in strings:
+        check_tokens(string.tokens)
+    words = sorted({token for string in strings for token in string.tokens})
+    return draw_lattice(Lattice.from_strings(words, strings), len(strings))
 
 
 def _paths(

@@ -19,6 +19,7 @@ class Limits:
 
     tokens: int = 60
     seconds: float = 30.0
+    grace: float = 5.0
     memory: int = 2 << 30
     jobs: int = 2
     waiting: int = 16
@@ -38,4 +39,4 @@ class Limits:
     @property
     def last_second(self) -> float:
         """When a worker is ended. A search knows its own limit, and then gives the best order so far."""
-        return self.seconds * 1.5 + 5
+        return self.seconds * 1.5 + self.grace

@@ -3,6 +3,7 @@
 Options       how a bag is to be ordered, and what is to be told of it
 OrderRequest  a bag, as a line of a file of bags has it, and its options
 TextRequest   a text that is to be split into tokens
+DrawRequest   orders that are to be laid out as a lattice
 to_bag        the bag of a request, by the reader of files of bags
 one_line      what pydantic has against a request, in one line
 """
@@ -16,12 +17,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gyro.errors import InputError
+from gyro.serve.drawing import MOST_PATHS, Weighted
 from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 from gyro.text.bag_file import record_to_bag
 
 MOST_ORDERS = 100
-MOST_PATHS = 40
 NEURAL_USES = ("off", "lists", "search")
 
 Name = Annotated[str, Field(max_length=200)]
@@ -83,7 +84,11 @@ class OrderRequest(Options):
     )
     optional: list[int] | None = Field(None, description="Places of tokens that may be left out.")
     counts: list[int] | None = Field(None, description="For each token, how often it may be used.")
-    choices: Any | None = Field(None, description="Alternatives, of which one is used.")
+    prefix: list[int] | None = Field(None, description="Places of the first words.")
+    suffix: list[int] | None = Field(None, description="Places of the last words.")
+    choices: list[list[Any]] | None = Field(
+        None, description="[places, n]: of these tokens so many are used; with 1, one of several forms."
+    )
     pos: str | Texts | None = Field(None, description="A part of speech for each token, or null.")
     heads: list[int | None] | None = Field(None, description="For each token the place of its head; −1: the root.")
     labels: str | Texts | None = Field(None, description="For each token its relation to the head.")
@@ -100,10 +105,20 @@ class TextRequest(BaseModel):
     text: str = Field(description="A sentence as people write it.", examples=["The cat didn't sit on the mat."])
 
 
+class DrawRequest(BaseModel):
+    """Orders, as an answer has them."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    orders: list[Weighted] = Field(min_length=1, max_length=MOST_PATHS)
+
+
 def to_bag(request: OrderRequest, number: int = 1) -> Bag:
     """The bag of a request; a key that bags of this version do not have is refused, not passed over."""
     record = request.model_dump(exclude=set(Options.model_fields), exclude_none=True)
     known = {"id", "tokens", "reference", "counts", *(field.name for field in fields(AnnotatedBag))}
+    if "positions" in known:
+        known |= {"prefix", "suffix"}
     for key in record:
         if key not in known:
             raise InputError(f"found the constraint {key}, which this version of GYRO does not know")

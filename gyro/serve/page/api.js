@@ -47,7 +47,7 @@ function section(method, path, operation, named) {
     operation.description && h("p", { class: "soft" }, operation.description),
     example && h("pre", { tabindex: 0 }, example),
     body && h("h3", {}, `What comes (${Object.keys(contents).join(", ")})`),
-    body && keys(body),
+    body && (path === "/orders" ? h("p", {}, "A line for each bag, with the keys of POST /order.") : keys(body)),
     query.length > 0 && h("p", { class: "soft" }, `In the query: ${query.map((each) => each.name).join(", ")}.`),
     h("h3", {}, "What goes"),
     h("table", {}, h("tbody", {}, Object.entries(operation.responses).map(([status, response]) => {

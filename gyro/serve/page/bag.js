@@ -11,7 +11,7 @@ export class BagView {
     this.rules = [];
     this.chosen = []; // places, in the order in which they were chosen
     this.changed = changed;
-    this.numbers = { place: 2, count: 2 };
+    this.numbers = { place: 2, count: 2, choice: 1 };
     byId("bag").addEventListener("keydown", (event) => this.onKey(event));
     this.drawTools();
   }
@@ -116,6 +116,7 @@ export class BagView {
           "data-kind": kind,
           "data-drop": "tool",
           "aria-keyshortcuts": key,
+          title: `Key ${key.toUpperCase()}, on a word`,
           onclick: () => this.makeRule(kind, this.chosen),
         },
         label,
@@ -124,9 +125,9 @@ export class BagView {
       const input = h("input", {
         type: "number",
         value: this.numbers[kind],
-        min: kind === "count" ? 1 : -250,
+        min: kind === "place" ? -250 : 1,
         max: 250,
-        "aria-label": kind === "count" ? "How often" : "Which place; −1 is the last",
+        "aria-label": { count: "How often", place: "Which place; −1 is the last", choice: "How many of them" }[kind],
         onchange: (event) => (this.numbers[kind] = Number(event.target.value)),
       });
       return h("span", { class: "pair" }, button, input);
@@ -146,7 +147,7 @@ export class BagView {
     const { many = 1, number } = KINDS[kind];
     if (places.length < many) return this.say(`Choose ${many > 1 ? "two words or more" : "a word"} first.`);
     const value = number ? this.numbers[kind] : undefined;
-    if (number && (!Number.isInteger(value) || value === 0 || (kind === "count" && value < 1))) {
+    if (number && (!Number.isInteger(value) || value === 0 || (kind !== "place" && value < 1))) {
       return this.say("A whole number from 1 on is allowed, or for places from −1 backwards.");
     }
     const made = isSingle(kind) ? places.map((place) => [place]) : [places];

@@ -28,4 +28,5 @@ function post(address, value, signal) {
 export const about = () => ask("/about", {});
 export const openapi = () => ask("/openapi.json", {});
 export const order = (request, signal) => post("/order", request, signal);
+export const lattice = (orders) => post("/lattice", { orders });
 export const tokenize = async (text) => (await post("/tokenize", { text })).tokens;

@@ -1,46 +1,60 @@
 // The lattice: the server says where everything stands, here it is drawn and walked.
 
-import { byId, fill, h, number, svg } from "./dom.js";
+import { lattice } from "./client.js";
+import { fill, h, number, svg } from "./dom.js";
 
 export class LatticeView {
   /** `chosen` is called with the number of an order when a word is chosen. */
   constructor(drawing, chosen) {
-    this.drawing = drawing;
+    this.known = [...drawing.orders, ...drawing.others];
     this.chosen = chosen;
-    this.shown = Math.min(8, drawing.orders.length);
     this.order = 0;
     this.zoom = 1;
-    this.arcs = []; // the element of each arc
-    this.focus = drawing.orders[0].arcs[0] ?? 0;
     this.told = h("p", { class: "told small", role: "status" });
-    this.frame = h("div", { class: "frame", tabindex: 0, role: "region", "aria-label": "Lattice; it scrolls" }, this.draw());
-    this.element = h("div", { class: "lattice-part" }, this.controls(), this.frame, this.told);
-    this.show();
+    this.frame = h("div", { class: "frame", tabindex: 0, role: "region", "aria-label": "Lattice; it scrolls" });
+    this.element = h("div", { class: "lattice-part" }, this.controls(drawing.orders.length), this.frame, this.told);
+    this.setDrawing(drawing);
   }
 
-  controls() {
-    const most = this.drawing.orders.length;
-    const output = h("output", {}, String(this.shown));
+  controls(count) {
+    const output = h("output", {}, String(count));
     const slider = h("input", {
       type: "range",
       min: 1,
-      max: most,
-      value: this.shown,
+      max: this.known.length,
+      value: count,
       "aria-label": "Orders that are drawn",
-      oninput: (event) => {
-        this.shown = Number(event.target.value);
-        output.textContent = event.target.value;
-        this.show();
-      },
+      oninput: () => (output.textContent = slider.value),
+      onchange: () => this.drawBest(Number(slider.value)),
     });
     const zoom = (label, factor) =>
       h("button", { type: "button", class: "quiet round", "aria-label": label, onclick: () => this.setZoom(factor) }, factor > 1 ? "+" : "−");
     return h(
       "div",
       { class: "controls" },
-      h("label", {}, "best orders ", slider, output),
+      this.known.length > 1 && h("label", {}, "best orders ", slider, output),
       h("span", { class: "zoom" }, zoom("Smaller", 0.8), zoom("Larger", 1.25)),
     );
+  }
+
+  /** Have another number of orders laid out. */
+  async drawBest(count) {
+    try {
+      const orders = this.known.slice(0, count).map(({ tokens, cost }) => ({ tokens, cost }));
+      this.setDrawing(await lattice(orders));
+    } catch (error) {
+      this.told.textContent = error.message;
+    }
+  }
+
+  setDrawing(drawing) {
+    this.drawing = drawing;
+    this.arcs = []; // the element of each arc
+    this.order = Math.min(this.order, drawing.orders.length - 1);
+    this.focus = drawing.orders[0].arcs[0] ?? 0;
+    fill(this.frame, this.draw());
+    this.setZoom(1);
+    this.show();
   }
 
   draw() {
@@ -59,10 +73,9 @@ export class LatticeView {
     });
     const circles = states.map(({ x, y, final }, state) => {
       const isEnd = final || state === 0;
-      return svg("circle", { class: isEnd ? "state end" : "state", cx: x, cy: y, r: isEnd ? 5 : 3.5, "data-state": state });
+      return svg("circle", { class: isEnd ? "state end" : "state", cx: x, cy: y, r: isEnd ? 5 : 3.5 });
     });
     this.canvas.append(...curves, ...circles, ...lines.flatMap((line) => this.words(line)));
-    this.circles = circles;
     this.canvas.addEventListener("keydown", (event) => this.onKey(event));
     this.canvas.addEventListener("pointerleave", () => this.show());
     return this.canvas;
@@ -107,18 +120,10 @@ export class LatticeView {
     const { arcs, lines, orders } = this.drawing;
     const order = through === null ? this.order : arcs[through].orders[0];
     const marked = new Set(orders[order].arcs);
-    const isSeen = (arc) => arcs[arc].orders[0] < this.shown || marked.has(arc);
-    const states = new Set([0]);
     for (const line of lines) {
-      const seen = line.arcs.filter(isSeen);
-      const isMarked = line.arcs.some((arc) => marked.has(arc));
-      line.element.setAttribute("class", `curve${seen.length ? "" : " unseen"}${isMarked ? " marked" : ""}`);
-      for (const arc of line.arcs) {
-        this.arcs[arc].setAttribute("class", `word${isSeen(arc) ? "" : " unseen"}${marked.has(arc) ? " marked" : ""}`);
-        if (isSeen(arc)) states.add(arcs[arc].target);
-      }
+      line.element.setAttribute("class", line.arcs.some((arc) => marked.has(arc)) ? "curve marked" : "curve");
+      for (const arc of line.arcs) this.arcs[arc].setAttribute("class", marked.has(arc) ? "word marked" : "word");
     }
-    this.circles.forEach((circle, state) => circle.classList.toggle("unseen", !states.has(state)));
     const { tokens, cost } = orders[order];
     const over = order === 0 ? "the best" : `+${number(cost - orders[0].cost)}`;
     fill(this.told, h("b", {}, `${order + 1}. `), tokens.join(" "), h("span", { class: "soft" }, ` ${number(cost)} · ${over}`));
@@ -170,7 +175,7 @@ export class LatticeView {
     if (key === "End") return path[path.length - 1];
     if (key !== "ArrowUp" && key !== "ArrowDown") return undefined;
     const height = (n) => Number(this.arcs[n].getAttribute("y"));
-    const beside = arcs.map((_, n) => n).filter((n) => arcs[n].source === arcs[arc].source && arcs[n].orders[0] < this.shown);
+    const beside = arcs.map((_, n) => n).filter((n) => arcs[n].source === arcs[arc].source);
     beside.sort((a, b) => height(a) - height(b));
     return beside[beside.indexOf(arc) + (key === "ArrowDown" ? 1 : -1)];
   }

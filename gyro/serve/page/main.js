@@ -3,7 +3,7 @@
 import { BagView } from "./bag.js";
 import * as client from "./client.js";
 import { byId, fill, h, number } from "./dom.js";
-import { answerCard, faultCard, waitingCard } from "./results.js";
+import { answerCard, compareCard, faultCard, waitingCard } from "./results.js";
 import { SettingsView } from "./settings.js";
 
 const EXAMPLES = [
@@ -32,6 +32,7 @@ function typed() {
   byId("text").placeholder = PLACEHOLDERS[mode()];
   byId("shuffle").hidden = !isSentence;
   byId("hint").textContent = "";
+  byId("split").hidden = true;
   if (isSentence) return;
   reference = null;
   bag.setTokens(words());
@@ -119,22 +120,25 @@ async function go() {
   const slots = systems.map((system) => ({ system, waiting: waitingCard(system) }));
   fill(byId("cards"), h("div", { class: systems.length > 1 ? "cards many" : "cards" }, slots.map((slot) => slot.waiting.element)));
   if (window.matchMedia("(max-width: 60rem)").matches) byId("results").scrollIntoView({ behavior: "smooth", block: "start" });
-  const told = await Promise.all(slots.map((slot) => answerSlot(slot, ways, controller.signal)));
+  const ends = await Promise.all(slots.map((slot) => answerSlot(slot, ways, controller.signal)));
+  const answers = ends.map((end) => end.answer).filter(Boolean);
+  if (answers.length > 1) byId("cards").prepend(compareCard(answers));
   running = null;
   byId("stop").hidden = true;
   updateGo();
-  tell(told.join(" "));
+  tell(ends.map((end) => end.told).join(" "));
 }
 
-/** Put the answer, or why there is none, in the place of the waiting card; what is told of it aloud. */
+/** Put the answer, or why there is none, in the place of the waiting card; the answer, and what is told of it aloud. */
 async function answerSlot({ system, waiting }, ways, signal) {
   let card;
   let told;
+  let answer = null;
   try {
     const request = { ...bag.toRecord(), ...settings.toKeys(system) };
     if (reference) request.reference = reference;
-    const answer = await client.order(request, signal);
-    card = answerCard(answer, ways);
+    answer = await client.order(request, signal);
+    card = answerCard(answer, ways, bag.rules.length > 0);
     told = `${system}: ${answer.orders[0].text}`;
   } catch (error) {
     const message = error.name === "AbortError" ? "Stopped." : error.message;
@@ -143,7 +147,7 @@ async function answerSlot({ system, waiting }, ways, signal) {
   }
   waiting.end();
   waiting.element.replaceWith(card);
-  return told;
+  return { answer, told };
 }
 
 const tell = (text) => (byId("status").textContent = text);

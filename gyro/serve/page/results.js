@@ -28,8 +28,35 @@ export function faultCard(system, message) {
   );
 }
 
+/** The best orders of several systems in one table, with their costs under the models that all were asked for. */
+export function compareCard(answers) {
+  const { reference } = answers[0];
+  const models = Object.keys(answers[0].orders[0].costs);
+  const costs = (name) => answers.map((answer) => answer.orders[0].costs[name]);
+  const cells = (order) =>
+    models.map((name) => {
+      const isLeast = order.costs[name] <= Math.min(...costs(name)) + 5e-4;
+      return h("td", { class: isLeast ? "least" : null, "data-label": name }, number(order.costs[name]));
+    });
+  const rows = answers.map((answer) => {
+    const [best] = answer.orders;
+    const name = h("td", { class: "who" }, titleOf(answer.system), answer.outcome.proved ? " ✓" : "");
+    const isSame = reference && best.tokens.join(" ") === reference.tokens.join(" ");
+    const text = h("th", { scope: "row" }, bestWords(best.text, best.tokens, reference?.tokens), isSame ? h("small", { class: "good" }, " put back") : null);
+    return h("tr", {}, name, text, cells(best), h("td", { "data-label": "time" }, `${number(answer.seconds)} s`));
+  });
+  const typed = reference && h("tr", { class: "reference" }, h("td", { class: "who" }, "as typed"), h("th", { scope: "row" }, reference.text), cells(reference), h("td", {}));
+  const head = ["system", "best order", ...models, "time"].map((name) => h("th", { scope: "col" }, name));
+  return h(
+    "article",
+    { class: "card compare" },
+    h("header", {}, h("h2", {}, "Side by side")),
+    h("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "Systems side by side" }, h("table", {}, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows, typed))),
+  );
+}
+
 /** The answer of a system. */
-export function answerCard(answer, ways) {
+export function answerCard(answer, ways, hasRules) {
   const card = h("article", { class: "card" });
   const [best] = answer.orders;
   const sentence = h("p", { class: "best" }, bestWords(best.text, best.tokens, answer.reference?.tokens));
@@ -48,7 +75,7 @@ export function answerCard(answer, ways) {
     h("header", {}, h("h2", {}, titleOf(answer.system)), badge(answer)),
     sentence,
     verdict(answer),
-    proof(answer, ways),
+    proof(answer, ways, hasRules),
     answer.orders.length > 1 || answer.orders[0].words ? h("h3", {}, answer.orders.length > 1 ? "Best orders" : "Costs") : null,
     table.element,
     along,
@@ -116,21 +143,21 @@ function verdict({ reference, orders, outcome }) {
   return h("p", { class: "verdict" }, h("span", { class: "soft" }, "You typed: "), reference.text, h("br"), h("span", { class: "soft" }, lines.join(" ")));
 }
 
-function proof({ outcome, orders, seconds, settings }, ways) {
-  const rows = [];
+function proof({ outcome, orders, seconds, settings }, ways, hasRules) {
   const first = outcome.first_pass;
   const isNeural = settings.neural && settings.neural !== "off";
-  rows.push([outcome.proved ? "optimum" : "cost", number(orders[0].cost)]);
-  if (outcome.lower_bound !== undefined && outcome.lower_bound !== null) rows.push(["no order below", number(outcome.lower_bound)]);
-  rows.push(["orders of the bag", large(ways)]);
-  if (outcome.nodes) rows.push(["nodes", number(outcome.nodes, 0)]);
-  if (outcome.arcs) rows.push(["arcs", number(outcome.arcs, 0)]);
-  if (outcome.cells) rows.push(["cells", number(outcome.cells, 0)]);
-  if (outcome.phrases !== undefined) rows.push(["phrases", number(outcome.phrases, 0)]);
-  if (isNeural && first) rows.push([first.proved ? "first pass, proved" : "first pass", number(first.cost)]);
-  if (outcome.computed) rows.push(["pieces computed", number(outcome.computed, 0)]);
-  if (outcome.beta !== undefined && outcome.beta !== null) rows.push(["β", number(outcome.beta, 1)]);
-  rows.push(["time", `${number(seconds, seconds < 1 ? 3 : 2)} s`]);
+  const rows = [[outcome.proved ? "optimum" : "cost", number(orders[0].cost)]];
+  const add = (name, value, digits = 0) => Number.isFinite(value) && rows.push([name, number(value, digits)]);
+  add("no order below", outcome.lower_bound, 2);
+  rows.push([hasRules ? "orders without rules" : "possible orders", large(ways)], ["time", `${number(seconds, seconds < 1 ? 3 : 2)} s`]);
+  add("lattice nodes", outcome.nodes);
+  add("arcs", outcome.arcs);
+  add("cells", outcome.cells);
+  add("phrases", outcome.phrases);
+  if (isNeural && first) add(first.proved ? "first pass, proved" : "first pass", first.cost, 2);
+  add("orders scored", outcome.scored ?? outcome.strings);
+  add("pieces computed", outcome.computed);
+  add("β", outcome.beta, 1);
   return h("dl", { class: "proof" }, rows.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
 }
 
@@ -162,7 +189,7 @@ function ordersTable({ orders, reference, settings }, choose) {
           { class: "reference" },
           h("td", {}, "–"),
           h("th", { scope: "row" }, reference.text, h("small", {}, " as you typed it")),
-          withOwn && h("td", { "data-label": label }, reference.cost === null ? "–" : number(reference.cost)),
+          withOwn && h("td", reference.cost === null ? {} : { "data-label": label }, reference.cost === null ? "" : number(reference.cost)),
           models.map((name) => h("td", { "data-label": name }, number(reference.costs[name]))),
         )
       : null;
@@ -185,17 +212,21 @@ function ordersTable({ orders, reference, settings }, choose) {
   return { element, mark };
 }
 
-/** What each word costs, as bars over the sentence; one row for each n-gram model. */
+/** What each word costs, as bars over the sentence; the first n-gram model's are seen at once. */
 function alongSentence({ tokens, words }) {
   if (!words) return null;
-  return Object.entries(words).map(([name, costs]) => {
-    const most = Math.max(...costs, 1e-9);
-    const places = [...tokens, "■"].map((token, place) => {
-      const bar = h("i", {});
-      bar.style.height = `${(2.4 * costs[place]) / most}rem`;
-      const told = place === tokens.length ? "end of the sentence" : token;
-      return h("li", { title: `${told}: ${number(costs[place])}` }, h("b", {}, number(costs[place], 1)), bar, h("span", {}, token));
-    });
-    return h("figure", { class: "along" }, h("figcaption", { class: "soft small" }, `Cost of each word, ${name}`), h("ol", {}, places));
+  const figures = Object.entries(words).map(([name, costs]) => barsOf(name, tokens, costs));
+  const [first, ...others] = figures;
+  return [first, others.length ? h("details", { class: "along-others" }, h("summary", {}, "under other models"), others) : null];
+}
+
+function barsOf(name, tokens, costs) {
+  const most = Math.max(...costs, 1e-9);
+  const places = [...tokens, "■"].map((token, place) => {
+    const bar = h("i", {});
+    bar.style.height = `${(2.4 * costs[place]) / most}rem`;
+    const told = place === tokens.length ? "end of the sentence" : token;
+    return h("li", { title: `${told}: ${number(costs[place])}` }, h("b", {}, number(costs[place], 1)), bar, h("span", {}, token));
   });
+  return h("figure", { class: "along" }, h("figcaption", { class: "soft small" }, `Cost of each word, ${name}`), h("ol", {}, places));
 }

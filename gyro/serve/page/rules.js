@@ -8,8 +8,8 @@ export const KINDS = {
   together: { label: "Keep together", key: "k", many: 2, ordered: true, tell: ["", " stay together"] },
   before: { label: "In this order", key: "o", many: 2, ordered: true, tell: ["", " come in this order"] },
   optional: { label: "May be left out", key: "d", tell: ["", " may be left out"] },
-  count: { label: "Used up to", key: "u", number: true, tell: ["", " is used up to times: "] },
-  choice: { label: "One of", key: "e", many: 2, tell: ["one of ", ""] },
+  count: { label: "Used up to", key: "u", number: true, tell: ["", " is used up to so often: "] },
+  choice: { label: "Use only", key: "e", number: true, many: 2, tell: ["of ", " so many are used: "] },
 };
 
 const SINGLE = new Set(["first", "last", "place", "optional", "count"]);
@@ -64,7 +64,7 @@ export function rulesToKeys(rules, count) {
     else if (kind === "together") add("units", places);
     else if (kind === "before") add("order", places);
     else if (kind === "optional") add("optional", places[0]);
-    else if (kind === "choice") add("choices", places);
+    else if (kind === "choice") add("choices", [places, number]);
     else if (kind === "count") (keys.counts ??= Array(count).fill(1))[places[0]] = number;
   }
   return keys;

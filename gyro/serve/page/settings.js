@@ -3,13 +3,13 @@
 import { byId, fill, h, number } from "./dom.js";
 
 const TOLD = {
-  exact: "exact – proved",
+  exact: "exact",
   beam: "beam",
   "pruned-parsing": "pruned parsing (Algorithm 3)",
   "pruned-expansion": "pruned expansion (Algorithm 2)",
   full: "full expansion (Algorithm 1)",
 };
-const USES = { off: "not used", lists: "orders the best strings", search: "searches on" };
+const USES = { off: "not used", lists: "picks of the best", search: "searches on" };
 
 export class SettingsView {
   constructor(about) {
@@ -35,7 +35,7 @@ export class SettingsView {
       choice("algorithm", "Algorithm", algorithms.map((name) => [name, TOLD[name] ?? name]), settings.algorithm),
       ngram.length > 1 && choice("model", "Language model", ngram, ngram[0][0]),
       neural && choice("neural", "Neural model", Object.entries(USES), neural_use),
-      choice("nbest", "Orders", ["1", "5", "10", "20", "50"].map((n) => [n, n]), "10"),
+      choice("nbest", "Orders", ["1", "5", "10", "20", "50"].map((n) => [n, n]), isNarrow() ? "5" : "10"),
     ];
   }
 
@@ -61,7 +61,7 @@ export class SettingsView {
   /** The keys of a request for a system. */
   toKeys(system) {
     const nbest = Number(byId("set-nbest").value);
-    const keys = { system, nbest, words: true, lattice: 20 };
+    const keys = { system, nbest, words: true, lattice: 8 };
     if (this.about.neural && byId("set-neural").value !== "off") keys.costs = this.about.models.map((model) => model.name);
     if (system !== "gyro") return keys;
     for (const field of document.querySelectorAll("[data-key]")) {
@@ -74,6 +74,8 @@ export class SettingsView {
     return keys;
   }
 }
+
+const isNarrow = () => window.matchMedia("(max-width: 40rem)").matches;
 
 export const titleOf = (system) => (system === "gyro" ? "GYRO" : system);
 
