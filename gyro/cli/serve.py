@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("index and models (or the variables GYRO_INDEX and GYRO_LM)")
     group.add_argument("--index", default=os.environ.get("GYRO_INDEX"), metavar="DIR", help="an index of gyro index")
-    group.add_argument("--lm", default=os.environ.get("GYRO_LM"), metavar="MODEL", help=MODEL_HELP)
+    group.add_argument("--lm", default=os.environ.get("GYRO_LM"), metavar="[NAME=]MODEL", help=MODEL_HELP)
     group.add_argument(
         "--other-lm",
         nargs="+",
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
             limits=limits,
             settings=settings,
             neural=_neural(arguments),
-            systems=_systems(arguments.system, arguments.lm),
+            systems=_systems(arguments.system, _named(arguments.lm)[1]),
         )
         print("loading models …", file=sys.stderr)
         desk.warm()
@@ -117,15 +117,19 @@ def _models(names: Sequence[str]) -> dict[str, LanguageModel]:
     """The n-gram models by the names that they have on the page."""
     models: dict[str, LanguageModel] = {}
     for text in names:
-        name, equals, place = text.partition("=")
-        if not equals or os.path.exists(text):
-            name, place = "", text
+        name, place = _named(text)
         model = load_language_model(place)
         name = name or ("stupid backoff" if model.column.startswith("SB") else f"{model.order}-gram")
         if name in models:
             raise InputError(f"found two models that are called {name!r}; NAME=MODEL gives one another name")
         models[name] = model
     return models
+
+
+def _named(text: str) -> tuple[str, str]:
+    """The name in NAME=MODEL, empty where there is none, and the model."""
+    name, equals, place = text.partition("=")
+    return (name, place) if equals and not os.path.exists(text) else ("", text)
 
 
 def _neural(arguments: argparse.Namespace) -> Neural | None:

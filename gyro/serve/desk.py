@@ -319,7 +319,7 @@ class Desk:
         rank = next((rank for rank, each in enumerate(found, 1) if each.tokens == tokens), None)
         costs = self._costs([tokens], models)[0]
         cost = found[rank - 1].cost if rank else None
-        if cost is None and settings and not settings["phrase_cost"]:
+        if settings and not settings["phrase_cost"]:
             cost = self.models[settings["model"]].score(tokens)
             if settings["neural"] != "off" and self.neural:
                 cost += settings["neural_weight"] * float(self.neural.model.costs([tokens])[0])

@@ -89,7 +89,9 @@ class Foreman(Workers):
             reply = json.loads(worker.pipe.recv_bytes())
         except (EOFError, OSError):
             if worker.busy:
-                self._tell(worker.end_task(), {"failure": "the process that worked on it died"})
+                self._tell(
+                    worker.end_task(), {"limit": "the process that worked on it died, perhaps for lack of memory"}
+                )
             self.remove(worker)
             return
         # What a large task leaves behind must not count against the next.

@@ -137,8 +137,11 @@ def one_line(faults: Sequence[Any]) -> str:
     if fault["type"] == "extra_forbidden":
         return f"found the key {fault['loc'][-1]!r:.60}, which is not known; /openapi.json tells the keys"
     place = [str(part) for part in fault["loc"] if part not in ("body", "query")]
-    # A value of which several types are allowed has a fault for each of them.
-    alike = [each for each in faults if each["loc"][:-1] == fault["loc"][:-1]] if len(place) > 1 else [fault]
-    message = "; or ".join(dict.fromkeys(str(each["msg"]) for each in alike))
-    name = ".".join(place[:-1] if len(alike) > 1 else place)
+    at = len(fault["loc"]) - len(place)
+    # A value of which several types are allowed has a fault for each of them, with the type behind the key.
+    alike = [each for each in faults if each["loc"][at : at + 1] == fault["loc"][at : at + 1]]
+    has_types = len({each["loc"][at + 1 : at + 2] for each in alike}) > 1 and isinstance(fault["loc"][at + 1], str)
+    told = alike if has_types else [fault]
+    message = "; or: ".join(dict.fromkeys(str(each["msg"]) for each in told))
+    name = place[0] if has_types else ".".join(place)
     return " ".join((f"{name}: {message}" if name else message).split())
