@@ -34,6 +34,7 @@ COMMANDS = {
     "train": "train a system that GYRO is compared with, on a treebank",
     "generate": "order a file of bags: lattices, n-best lists and best strings",
     "order": "order bags given at the prompt or by a pipe",
+    "serve": "a page to try word ordering on, in the browser, and the same as JSON over HTTP",
     "run": "everything from text to scores, from one TOML file",
     "rescore": "give lattices the costs of other models: n-grams of any order, dependencies, a neural model",
     "neural": "tell what a pretrained neural language model is, or install the embedded one",

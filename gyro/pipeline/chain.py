@@ -11,7 +11,9 @@ from __future__ import annotations
 from gyro.files import write_json
 from gyro.pipeline.pipeline import Pipeline
 from gyro.run.folder import open_run
+from gyro.serve.command import serve_command
 from gyro.text.bag import Bag
+from rescoring.neural_stage import NeuralStage
 
 
 def run(pipeline: Pipeline) -> int:
@@ -53,6 +55,8 @@ def report(pipeline: Pipeline) -> None:
     print(f"n-best lists   {generated / 'nbest.txt'} (Moses), nbest.jsonl")
     print(f"best strings   {generated / 'best.txt'}; of the last stage: {last.folder / 'best.txt'}")
     print(f"configuration  {folder / 'config.toml'}; versions and signatures in {generated / 'run.json'}")
+    neural = next((stage.model for stage in pipeline.config.stages.values() if isinstance(stage, NeuralStage)), "")
+    print(f"try it         {serve_command(pipeline.index, pipeline.model, neural)}, then open http://127.0.0.1:8000/")
 
 
 def print_example(bag: Bag, best: str) -> None:
