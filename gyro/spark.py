@@ -57,6 +57,7 @@ _KNOWN: tuple[tuple[str, str], ...] = (
     ("Could not parse Master URL", "found the Spark master {0!r}; spark://HOST:PORT, yarn or local[N] is allowed"),
     ("All masters are unresponsive", "the Spark master {0} does not answer; is it running, and is this its address?"),
     ("No FileSystem for scheme", "Spark has no such file system ({1}); give its package in spark.jars.packages"),
+    ("Encountered error while reading file", "a file of the text is damaged or cannot be read ({1})"),
     ("ClassNotFoundException: Class org.apache.hadoop.fs", "Spark lacks a file system's classes ({1})"),
     ("different minor version", "the executors have another Python than {2}; set PYSPARK_PYTHON to the same"),
     ("python worker exited unexpectedly", "a Python process of an executor died, perhaps for lack of memory"),
@@ -195,6 +196,42 @@ class Spark:
             self.context.addFile(str(Path(path).absolute()), recursive=Path(path).is_dir())
         return Path(path).absolute().name
 
+    def list_files(self, path: str) -> list[tuple[str, int]]:
+        """The files of a path of Hadoop (file:, hdfs:, s3a: …) with their sizes: it, or what is in the folder, sorted.
+
+        Names that begin with a dot or an underscore are hidden, as everywhere in Hadoop.
+        """
+        with self.told():
+            place = self.context._jvm.org.apache.hadoop.fs.Path(path)
+            system = place.getFileSystem(self.context._jsc.hadoopConfiguration())
+            if not system.exists(place):
+                return []
+            found = [(one, one.getPath()) for one in system.listStatus(place)]
+            is_folder = system.getFileStatus(place).isDirectory()
+            files = [(one, name) for one, name in found if one.isFile()]
+            if is_folder:
+                files = [(one, name) for one, name in files if not name.getName().startswith((".", "_"))]
+            return sorted((str(name.toString()), int(one.getLen())) for one, name in files)
+
+    def read_lines(self, paths: Sequence[str]) -> Any:
+        """An RDD of the lines of files, as bytes: only a line feed ends one; files are unpacked as Hadoop does it."""
+        from pyspark.sql import SparkSession
+
+        with self.told():
+            reader = SparkSession(self.context).read.format("text").option("lineSep", "\n")
+            return reader.load(list(paths)).selectExpr("cast(value as binary)").rdd.map(_first)
+
+    def read_whole(self, paths: Sequence[str]) -> Any:
+        """An RDD of the names of files and their bytes, each file in a partition of its own."""
+        with self.told():
+            return self.context.union([self.context.binaryFiles(_literal(path), 1) for path in paths])
+
+    def keep(self, rdd: Any) -> Any:
+        """The same RDD; what it has is computed once and stays on the disks of the executors."""
+        from pyspark import StorageLevel
+
+        return rdd.persist(StorageLevel.DISK_ONLY)
+
     def _ask(self, question: Callable[[Any], tuple[str, str]]) -> list[tuple[str, str]]:
         """The answers of executors: several tasks for each core, so that as a rule all are asked."""
         number = 4 * self.cores
@@ -217,6 +254,15 @@ class Spark:
             with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
                 _write_packages(file)
             self.context.addPyFile(str(path))
+
+
+def _first(row: Any) -> bytes:
+    return bytes(row[0])
+
+
+def _literal(path: str) -> str:
+    """A path in which nothing stands for other characters."""
+    return re.sub(r"([*?{}\[\]\\])", r"\\\1", path)
 
 
 def shipped(name: str) -> Path:
