@@ -234,7 +234,7 @@ def _finite_number(text: str) -> float:
     return value
 
 
-def parse_object(line: str, path: AnyPath, number: int) -> dict[str, Any]:
+def parse_object(line: str, path: AnyPath, number: int | None) -> dict[str, Any]:
     """Read the JSON object of one line."""
     try:
         value = parse_json(line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from gyro.cli.output import open_output
-from gyro.cli.text_options import add_text_arguments, read_normalisation
+from gyro.cli.text_options import add_text_arguments, text_splitting
 from gyro.errors import InputError
 from gyro.files import write_atomically
 from gyro.notice import Bar
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = arguments.references
     found = read_references(
         files,
-        read_normalisation(arguments, files),
+        text_splitting(arguments, files),
         paragraphs=arguments.paragraphs,
         json_field=arguments.json_field,
         jobs=arguments.jobs,

@@ -2,7 +2,7 @@
 
 add_text_arguments  the options
 text_normalisation  how text becomes tokens, by the options or by what gyro tokenize noted beside it
-read_normalisation  what is still to be done with it: text of gyro tokenize is only split
+text_splitting      how it is split when it is read: text of gyro tokenize at its blanks
 option_sentences    the sentences of files
 counted_sentences   the same with a bar that counts them
 """
@@ -36,6 +36,11 @@ def text_normalisation(arguments: argparse.Namespace, files: Sequence[str]) -> N
     return _noted(arguments, files) or Normalisation("none" if arguments.tokenized else "spacy-en", arguments.lowercase)
 
 
+def text_splitting(arguments: argparse.Namespace, files: Sequence[str]) -> Normalisation:
+    """How the text of the files is split into tokens when it is read."""
+    return text_normalisation(arguments, files) if _noted(arguments, files) is None else Normalisation("none")
+
+
 def _noted(arguments: argparse.Namespace, files: Sequence[str]) -> Normalisation | None:
     """What gyro tokenize noted, if it made the files; options that would split them anew are refused."""
     made = common_record(files)
@@ -48,16 +53,18 @@ def _noted(arguments: argparse.Namespace, files: Sequence[str]) -> Normalisation
     return made
 
 
-def read_normalisation(arguments: argparse.Namespace, files: Sequence[str]) -> Normalisation:
-    """What is still to be done with the text of the files: that of gyro tokenize is only split."""
-    is_split = _noted(arguments, files) is not None
-    return Normalisation("none") if is_split else text_normalisation(arguments, files)
-
-
-def option_sentences(arguments: argparse.Namespace, files: Sequence[str], *, jobs: int = 1) -> Iterator[list[str]]:
+def option_sentences(
+    arguments: argparse.Namespace, files: Sequence[str], *, jobs: int = 1, keep_empty: bool = False
+) -> Iterator[list[str]]:
     """The sentences of the files."""
-    how = read_normalisation(arguments, files)
-    return read_sentences(files, how, paragraphs=arguments.paragraphs, jobs=jobs, json_field=arguments.json_field)
+    return read_sentences(
+        files,
+        text_splitting(arguments, files),
+        paragraphs=arguments.paragraphs,
+        jobs=jobs,
+        json_field=arguments.json_field,
+        keep_empty=keep_empty,
+    )
 
 
 @contextmanager

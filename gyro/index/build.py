@@ -12,14 +12,11 @@ the text.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from heapq import merge as merge_sorted
-from itertools import groupby, repeat
+from itertools import compress, groupby, repeat
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -28,28 +25,23 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from gyro.checksum import file_checksum
 from gyro.errors import InputError, ResourceError
-from gyro.files import read_json, write_json
-from gyro.index.levels import ArrayWriter, LevelSource, merge_level, sort_chunk
-from gyro.index.reader import (
-    BEGIN,
-    END,
-    FORMAT,
-    HEADER,
-    MOST_ORDER,
-    OFFSETS,
-    VERSION,
-    WORDS,
-    Ranks,
-    TextIndex,
-    counts_name,
-    file_names,
-    header_checksum,
-    keys_name,
-    open_index,
+from gyro.index.folder import new_folder, write_header
+from gyro.index.levels import ArrayWriter, Levels, LevelSource, merge_level, sort_chunk
+from gyro.index.pruning import check_least, is_pruned, prune_levels
+from gyro.index.reader import MOST_ORDER, Ranks, TextIndex, counts_name, keys_name, open_index
+from gyro.index.sharded import ShardedIndex, ShardedSource
+from gyro.index.vocabulary import (
+    BEGIN_NUMBER,
+    END_NUMBER,
+    FIRST_NUMBER,
+    Vocabulary,
+    WordWriter,
+    count_type,
+    frequent_words,
+    sort_vocabulary,
 )
-from gyro.text.corpus import TOKEN_RULE, Normalisation, check_normalisation, is_token
+from gyro.text.corpus import Normalisation, check_normalisation
 
 AnyPath = str | PathLike[str]
 # The stage ("reading", "sorting", "merging"), how much of it is done, and of how much if that is known.
@@ -65,8 +57,6 @@ BYTES_PER_TOKEN = 32  # of a chunk while it is sorted: tokens 4 and 4, their ord
 BYTES_PER_ENTRY = 128  # of the blocks while they are merged
 TOKENS_PER_FLUSH = 1 << 20
 MOST_TOKENS_PER_CHUNK = 1 << 30
-# While text is read, 0 ends a sentence, and the words of the text are numbered after the marks.
-BEGIN_NUMBER, END_NUMBER, FIRST_NUMBER = 1, 2, 3
 
 
 def build_index(
@@ -76,42 +66,54 @@ def build_index(
     order: int = 5,
     memory: int = 2 << 30,
     normalisation: Normalisation,
+    least: Sequence[int] | None = None,
     progress: Progress | None = None,
     block: int | None = None,
 ) -> None:
     """Index all n-grams of up to `order` words of the sentences; an index that is already at `path` is replaced.
 
-    `memory` bounds the resident memory of the process in bytes. `block` sets the size of chunks and of merged blocks
-    instead, for tests.
+    `memory` bounds the resident memory of the process in bytes. `least` are the counts below which n-grams of 1, 2 …
+    words are left out. `block` sets the size of chunks and of merged blocks instead, for tests.
     """
-    if not 1 <= order <= MOST_ORDER:
-        raise InputError(f"found the order {order}; 1 to {MOST_ORDER} is allowed")
-    budget = _Budget(memory)
+    check_order(order)
+    least_counts = check_least(least, order)
+    budget = Budget(memory)
     report = progress or (lambda stage, done, total: None)
-    with _new_folder(path) as folder:
+    with new_folder(path) as folder:
         token_file = folder / "tokens.tmp"
         vocabulary, counts = _number_tokens(sentences, token_file, budget, report)
         if not vocabulary:
             raise InputError("the text has no sentences", path=path)
-        vocabulary |= {BEGIN: BEGIN_NUMBER, END: END_NUMBER}
-        words = sorted(vocabulary)  # by code points, which is also the order of their UTF-8 bytes
-        new_number = np.zeros(len(words) + 1, np.int32)
-        old_number = np.fromiter(map(vocabulary.__getitem__, words), np.int32, len(words))
-        new_number[old_number] = np.arange(1, len(words) + 1)
+        words, new_number = sort_vocabulary(vocabulary)
         del vocabulary
-        count_type = _write_words(folder, words, counts[old_number])
-        num_words = len(words)
+        by_word = np.empty(len(words) + 1, np.int64)
+        by_word[new_number] = counts
+        kept = frequent_words(words, by_word[1:], least_counts[0])
+        new_number = np.append(np.int32(0), np.where(kept, np.cumsum(kept), 0).astype(np.int32))[new_number]
+        kind = count_type(int(by_word[1:].max()))
+        with WordWriter(folder, kind) as file:
+            file.append(list(compress(words, kept)), by_word[1:][kept])
+        num_words = int(kept.sum())
         del words
         chunk = block or min(budget.left() // BYTES_PER_TOKEN, MOST_TOKENS_PER_CHUNK)
-        runs = list(_sort_chunks(token_file, folder, order, new_number, chunk, count_type, report))
+        runs = list(_sort_chunks(token_file, folder, order, new_number, num_words, chunk, kind, report))
         token_file.unlink()
         if len(runs) > 1:
             entries = block or budget.left() // BYTES_PER_ENTRY // len(runs)
             sources = [LevelSource(run, sizes, num_words, None, run / "ranks") for run, sizes in runs]
-            _merge_levels(sources, folder, order, count_type, entries, report)
+            merge_levels(sources, folder, order, kind, entries, report)
             for run, _ in runs:
                 shutil.rmtree(run)
-        _write_header(folder, order, normalisation, int(counts[FIRST_NUMBER:].sum()), int(counts[0]))
+        if is_pruned(least_counts):
+            prune_levels(folder, num_words, least_counts, kind)
+        num_tokens, num_sentences = int(counts[FIRST_NUMBER:].sum()), int(counts[0])
+        write_header(folder, order, normalisation, num_tokens, num_sentences, least=least_counts)
+
+
+def check_order(order: int) -> None:
+    """Refuse an order that no index has."""
+    if not 1 <= order <= MOST_ORDER:
+        raise InputError(f"found the order {order}; 1 to {MOST_ORDER} is allowed")
 
 
 def merge_indexes(
@@ -122,39 +124,54 @@ def merge_indexes(
     progress: Progress | None = None,
     block: int | None = None,
 ) -> None:
-    """Merge indexes of one order and normalisation; the result is that of building from all their texts."""
+    """Merge indexes of one order and normalisation; the result is that of building from all their texts.
+
+    Of an index in shards it makes a whole one. One with least counts cannot be merged with others: what was left out of
+    one might be frequent enough in all.
+    """
     if not paths:
         raise InputError("found no index to merge; one or more are allowed")
-    budget = _Budget(memory)
+    budget = Budget(memory)
     indexes = [open_index(one) for one in paths]
     first = indexes[0]
     for other in indexes:
         other.verify()  # damage must not get a new checksum
         check_normalisation(first.normalisation, str(first.path), other.normalisation, str(other.path))
+        if len(indexes) > 1 and is_pruned(other.least_counts):
+            raise InputError("it was made with least counts; such an index is not merged with others", path=other.path)
         if first.order != other.order:
             raise InputError(f"found the order {other.order}; that of {first.path} is {first.order}", path=other.path)
-    with _new_folder(path) as folder:
+    with new_folder(path) as folder:
         words, word_maps = _merge_words(indexes)
         counts = np.zeros(len(words), np.int64)
         for index, word_map in zip(indexes, word_maps, strict=True):
             counts[word_map] += index.counts(1, np.arange(index.num_ngrams[0]))
-        count_type = _write_words(folder, words, counts)
+        kind = count_type(int(counts.max()))
+        with WordWriter(folder, kind) as file:
+            file.append(words, counts)
         sources = [
-            LevelSource(index.path, index.num_ngrams, len(words), word_map, folder / f"ranks-{number}")
+            _level_source(index, len(words), word_map, folder / f"ranks-{number}")
             for number, (index, word_map) in enumerate(zip(indexes, word_maps, strict=True))
         ]
         del words
         entries = block or budget.left() // BYTES_PER_ENTRY // len(sources)
-        _merge_levels(sources, folder, first.order, count_type, entries, progress or (lambda stage, done, total: None))
+        merge_levels(sources, folder, first.order, kind, entries, progress or (lambda stage, done, total: None))
         versions = sorted({index.normalisation.spacy for index in indexes if index.normalisation.spacy})
         normalisation = Normalisation(
             first.normalisation.tokenizer, first.normalisation.lowercase, ", ".join(versions) or None
         )
         num_tokens, num_sentences = sum(i.num_tokens for i in indexes), sum(i.num_sentences for i in indexes)
-        _write_header(folder, first.order, normalisation, num_tokens, num_sentences)
+        least = first.least_counts
+        write_header(folder, first.order, normalisation, num_tokens, num_sentences, least=least)
 
 
-class _Budget:
+def _level_source(index: TextIndex, num_words: int, word_map: Ranks, scratch: Path) -> LevelSource:
+    if isinstance(index, ShardedIndex):
+        return ShardedSource(index.path, index.num_ngrams, num_words, word_map, scratch, index.shards)
+    return LevelSource(index.path, index.num_ngrams, num_words, word_map, scratch)
+
+
+class Budget:
     """The memory that a build may use, and what is left of it."""
 
     def __init__(self, memory: int) -> None:
@@ -178,24 +195,11 @@ class _Budget:
         return left
 
 
-class _Vocabulary(dict[str, int]):
-    """Numbers for words in the order in which they come; a word is checked when it gets its number.
-
-    The marks have theirs but are not in it while text is read: there they are refused.
-    """
-
-    def __missing__(self, word: str) -> int:
-        if not is_token(word):
-            raise InputError(f"found the token {word!r}; {TOKEN_RULE}")
-        self[word] = number = len(self) + FIRST_NUMBER
-        return number
-
-
 def _number_tokens(
-    sentences: Iterable[Sequence[str]], path: Path, budget: _Budget, report: Progress
-) -> tuple[_Vocabulary, NDArray[np.int64]]:
+    sentences: Iterable[Sequence[str]], path: Path, budget: Budget, report: Progress
+) -> tuple[Vocabulary, NDArray[np.int64]]:
     """Write the marked sentences as numbers, 0 after each; return the vocabulary and how often each number occurs."""
-    vocabulary = _Vocabulary()
+    vocabulary = Vocabulary()
     number = vocabulary.__getitem__
     counts = np.zeros(1, np.int64)
     buffer, after = array("i"), array("i", [END_NUMBER, 0])
@@ -222,21 +226,6 @@ def _number_tokens(
     return vocabulary, counts
 
 
-def _write_words(folder: Path, words: Sequence[str], counts: NDArray[np.int64]) -> str:
-    """Write the vocabulary and level 1; return the type of all counts: no n-gram is more frequent than its words."""
-    lengths = np.fromiter((len(word.encode()) for word in words), np.uint64, len(words))
-    with ArrayWriter(folder / OFFSETS, "<u8") as file:
-        file.append(np.zeros(1, np.uint64))
-        file.append(np.cumsum(lengths))
-    with ArrayWriter(folder / WORDS, "|u1") as file:
-        for start in range(0, len(words), 1 << 16):
-            file.append(np.frombuffer("".join(words[start : start + (1 << 16)]).encode(), np.uint8))
-    count_type = "<u4" if int(counts.max()) < 1 << 32 else "<u8"
-    with ArrayWriter(folder / counts_name(1), count_type) as file:
-        file.append(counts)
-    return count_type
-
-
 def _merge_words(indexes: Sequence[TextIndex]) -> tuple[list[str], list[Ranks]]:
     """The words of all indexes, sorted, and for each index the new numbers of its words."""
     maps = [np.zeros(index.num_ngrams[0], np.int64) for index in indexes]
@@ -256,6 +245,7 @@ def _sort_chunks(
     folder: Path,
     order: int,
     new_number: NDArray[np.int32],
+    num_words: int,
     chunk: int,
     count_type: str,
     report: Progress,
@@ -266,7 +256,6 @@ def _sort_chunks(
     end there.
     """
     total = token_file.stat().st_size // 4
-    num_words = len(new_number) - 1
     for start in range(0, total, chunk):
         run = folder if total <= chunk else folder / f"run-{start // chunk}"
         run.mkdir(exist_ok=True)
@@ -275,24 +264,31 @@ def _sort_chunks(
         tokens = np.zeros(len(numbers) + order, np.int32)
         np.take(new_number, numbers, out=tokens[: len(numbers)])
         del numbers
-        sizes = [num_words]
-        for n, keys, counts in sort_chunk(tokens, owned, order, num_words, count_type):
-            with (
-                ArrayWriter(run / keys_name(n), "<u8") as keys_file,
-                ArrayWriter(run / counts_name(n), count_type) as file,
-            ):
-                keys_file.append(keys)
-                file.append(counts)
-            sizes.append(len(keys))
-        yield run, sizes
+        sizes = write_levels(run, sort_chunk(tokens, owned, order, num_words, count_type), count_type)
+        yield run, [num_words, *sizes]
         report("sorting", start + owned, total)
 
 
-def _merge_levels(
+def write_levels(folder: Path, levels: Levels, count_type: str) -> list[int]:
+    """Write the files of levels; how many n-grams each has."""
+    sizes = []
+    for n, keys, counts in levels:
+        with (
+            ArrayWriter(folder / keys_name(n), "<u8") as keys_file,
+            ArrayWriter(folder / counts_name(n), count_type) as file,
+        ):
+            keys_file.append(keys)
+            file.append(counts)
+        sizes.append(len(keys))
+    return sizes
+
+
+def merge_levels(
     sources: Sequence[LevelSource], folder: Path, order: int, count_type: str, entries: int, report: Progress
-) -> None:
+) -> list[int]:
+    """Merge all levels from the second on into the files of a folder; how many n-grams each has."""
     total = sum(sum(source.num_ngrams[1:]) for source in sources)
-    done = 0
+    done, sizes = 0, list[int]()
 
     def add(number: int) -> None:
         nonlocal done
@@ -312,70 +308,7 @@ def _merge_levels(
                 )
         for source in sources:
             source.ranks_path(n - 1).unlink(missing_ok=True)
+        sizes.append(keys_file.length)
     for source in sources:
         source.ranks_path(order).unlink(missing_ok=True)
-
-
-def _write_header(folder: Path, order: int, normalisation: Normalisation, num_tokens: int, num_sentences: int) -> None:
-    files = {}
-    lengths = {}
-    for name in file_names(order):
-        stored = np.load(folder / name, mmap_mode="r", allow_pickle=False)
-        lengths[name] = stored.size
-        files[name] = {"bytes": (folder / name).stat().st_size, "xxh128": file_checksum(folder / name)}
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "order": order,
-        "normalisation": normalisation.to_json(),
-        "tokens": num_tokens,
-        "sentences": num_sentences,
-        "ngrams": [lengths[counts_name(n)] for n in range(1, order + 1)],
-        "word_bytes": lengths[WORDS],
-        "count_type": np.load(folder / counts_name(1), mmap_mode="r", allow_pickle=False).dtype.str,
-        "files": files,
-    }
-    write_json(folder / HEADER, header | {"checksum": header_checksum(header)})
-
-
-@contextmanager
-def _new_folder(path: AnyPath) -> Iterator[Path]:
-    """Yield a hidden folder beside the target; it takes the target's name and place when all went well.
-
-    It is locked while in use: what a killed build left is removed, what another process is building is not.
-    """
-    target = Path(os.path.realpath(path))
-    _check_replaceable(target, path)
-    folder = target.with_name(f".{target.name}.building")
-    old = target.with_name(f".{target.name}.old")
-    try:
-        folder.mkdir(exist_ok=True)
-        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)  # what a link leads to is not ours
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(lock)
-            raise InputError("another process is building this index", path=path) from error
-        try:
-            for entry in folder.iterdir():
-                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
-            yield folder
-            shutil.rmtree(old, ignore_errors=True)
-            if target.exists():
-                os.rename(target, old)
-            os.rename(folder, target)
-            shutil.rmtree(old, ignore_errors=True)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        finally:
-            os.close(lock)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror or error}", path=path) from error
-
-
-def _check_replaceable(target: Path, path: AnyPath) -> None:
-    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
-        return
-    if not (target / HEADER).is_file() or read_json(target / HEADER).get("format") != FORMAT:
-        raise InputError("something that is not a text index is already there; it is left alone", path=path)
+    return sizes

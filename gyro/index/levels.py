@@ -1,9 +1,13 @@
 """The levels of a text index as arrays: sorting a chunk of text into them, and merging those of several sources.
 
-ArrayWriter  write a .npy file piece by piece
-sort_chunk   the levels from 2 up of one chunk of text, each with sorted keys and counts
-LevelSource  a folder with levels on disk, read block by block with its words renumbered
-merge_level  merge one level of several sources into one, and note where each n-gram went
+array_length     the length of an array on disk; array_type is its type
+ArrayWriter      write a .npy file piece by piece
+sort_chunk       the levels from 2 up of one chunk of text, each with sorted keys and counts
+sort_rows        the same of the first words of n-grams, given in rows with how often each occurs
+sorted_positions the positions of a chunk of text in the order of what they start, and what they share with each other
+LevelSource      a folder with levels on disk, read block by block with its words renumbered
+merge_level      merge one level of several sources into one, and note where each n-gram went
+read_entries     keys and counts of a part of a level on disk
 
 Nothing here is memory-mapped: mapped pages would count against the memory that a build may use.
 """
@@ -89,6 +93,29 @@ def _sort_positions(tokens: Tokens, order: int, num_words: int) -> Tokens:
 
 
 @compiled
+def _sort_rows(rows: Tokens, order: int, num_words: int) -> Tokens:
+    """Where the rows of a table begin in it, sorted by the rows: the same counting sorts, one for each column."""
+    size = len(rows) // order
+    now = np.empty(size, np.int32)
+    for i in range(size):
+        now[i] = i * order
+    after = np.empty(size, np.int32)
+    place = np.empty(num_words + 2, np.int64)
+    for column in range(order - 1, -1, -1):
+        place[:] = 0
+        for i in range(size):
+            place[rows[i * order + column] + 1] += 1
+        for i in range(1, num_words + 2):
+            place[i] += place[i - 1]
+        for i in range(size):
+            token = rows[now[i] + column]
+            after[place[token]] = now[i]
+            place[token] += 1
+        now, after = after, now
+    return now
+
+
+@compiled
 def _compare_rows(tokens: Tokens, positions: Tokens, owned: int, order: int, shared: Small, depth: Small) -> int:
     """Drop the positions that start no n-gram of this chunk; note how many words each row has (`depth`) and how many
     symbols it shares with the row before, the symbols after the end of a sentence being equal to each other."""
@@ -126,7 +153,15 @@ def _count_entries(shared: Small, depth: Small, n: int) -> int:
 
 @compiled
 def _fill_level(
-    tokens: Tokens, positions: Tokens, shared: Small, depth: Small, n: int, num_words: int, keys: Keys, counts: Any
+    tokens: Tokens,
+    positions: Tokens,
+    shared: Small,
+    depth: Small,
+    times: Any,
+    n: int,
+    num_words: int,
+    keys: Keys,
+    counts: Any,
 ) -> None:
     """Write the keys and counts of level n; level n-1 is numbered on the way."""
     parent = -1
@@ -141,24 +176,50 @@ def _fill_level(
                 entry += 1
                 keys[entry] = np.uint64(parent) * np.uint64(num_words) + np.uint64(tokens[positions[i] + n - 1] - 1)
                 counts[entry] = 0
-            counts[entry] += 1
+            counts[entry] += times[i]
 
 
-def sort_chunk(
-    tokens: Tokens, owned: int, order: int, num_words: int, count_type: str
-) -> Iterator[tuple[int, Keys, NDArray[Any]]]:
-    """Yield (n, keys, counts) for n from 2 to `order`: the n-grams that start at the first `owned` tokens.
+def sorted_positions(tokens: Tokens, owned: int, order: int, num_words: int) -> tuple[Tokens, Small, Small]:
+    """The first `owned` positions of a chunk, sorted by the up to `order` words from there to the end of the sentence;
+    how many symbols each shares with the one before (`order`: all), and how many words it has.
 
     Tokens are word numbers from 1, sentences end with 0, and `order` zeros stand at the end.
     """
     positions = _sort_positions(tokens, order, num_words)
     shared, depth = np.empty(len(tokens), np.uint8), np.empty(len(tokens), np.uint8)
     kept = _compare_rows(tokens, positions, owned, order, shared, depth)
-    positions, shared, depth = positions[:kept], shared[:kept], depth[:kept]
+    return positions[:kept], shared[:kept], depth[:kept]
+
+
+Levels = Iterator[tuple[int, Keys, NDArray[Any]]]
+
+
+def sort_chunk(tokens: Tokens, owned: int, order: int, num_words: int, count_type: str) -> Levels:
+    """Yield (n, keys, counts) for n from 2 to `order`: the n-grams that start at the first `owned` tokens.
+
+    The tokens are as for `sorted_positions`.
+    """
+    positions, shared, depth = sorted_positions(tokens, owned, order, num_words)
+    once = np.broadcast_to(np.int64(1), positions.shape)
+    yield from _levels(tokens, positions, shared, depth, once, order, num_words, count_type)
+
+
+def sort_rows(rows: Tokens, times: NDArray[np.int64], order: int, num_words: int, count_type: str) -> Levels:
+    """The same for n-grams in rows of `order` symbols, zeros after the end of a sentence, that occur so many times."""
+    tokens = np.ascontiguousarray(rows, np.int32).ravel()
+    positions = _sort_rows(tokens, order, num_words)
+    shared, depth = np.empty(len(positions), np.uint8), np.empty(len(positions), np.uint8)
+    _compare_rows(tokens, positions, len(tokens), order, shared, depth)
+    yield from _levels(tokens, positions, shared, depth, times[positions // order], order, num_words, count_type)
+
+
+def _levels(
+    tokens: Tokens, positions: Tokens, shared: Small, depth: Small, times: Any, order: int, num_words: int, kind: str
+) -> Levels:
     for n in range(2, order + 1):
         entries = _count_entries(shared, depth, n)
-        keys, counts = np.empty(entries, np.uint64), np.empty(entries, count_type)
-        _fill_level(tokens, positions, shared, depth, n, num_words, keys, counts)
+        keys, counts = np.empty(entries, np.uint64), np.empty(entries, kind)
+        _fill_level(tokens, positions, shared, depth, times, n, num_words, keys, counts)
         yield n, keys, counts
 
 
@@ -167,6 +228,28 @@ def _read_array(path: Path, start: int, size: int) -> NDArray[Any]:
         npy.read_magic(file)
         _, _, dtype = npy.read_array_header_1_0(file)
         return np.fromfile(file, dtype, size, offset=start * dtype.itemsize)
+
+
+def array_length(path: Path) -> int:
+    """The length of an array on disk."""
+    with open(path, "rb") as file:
+        npy.read_magic(file)
+        ((length,), _, _) = npy.read_array_header_1_0(file)
+    return int(length)
+
+
+def array_type(path: Path) -> str:
+    """The type of an array on disk."""
+    with open(path, "rb") as file:
+        npy.read_magic(file)
+        _, _, dtype = npy.read_array_header_1_0(file)
+    return str(dtype.str)
+
+
+def read_entries(folder: Path, order: int, start: int, size: int) -> tuple[Keys, NDArray[np.uint64]]:
+    """Keys and counts of some entries of a level on disk, from `start` on, at most `size`."""
+    keys = _read_array(folder / keys_name(order), start, size)
+    return keys, _read_array(folder / counts_name(order), start, size).astype(np.uint64)
 
 
 @dataclass(frozen=True)
@@ -187,8 +270,7 @@ class LevelSource:
 
     def read(self, order: int, start: int, size: int) -> tuple[Keys, NDArray[np.uint64]]:
         """Keys, numbered as in the merged index, and counts of some entries from `start` on, at most `size`."""
-        keys = _read_array(self.folder / keys_name(order), start, size)
-        counts = _read_array(self.folder / counts_name(order), start, size).astype(np.uint64)
+        keys, counts = self._entries(order, start, size)
         own_words = np.uint64(self.num_ngrams[0])
         parents = keys // own_words
         # The parents' map is read from the first to the last of them: entries with far parents wait for the next block.
@@ -204,6 +286,10 @@ class LevelSource:
         if self.word_map is not None:
             words = self.word_map[words.astype(np.int64)].astype(np.uint64)
         return parents * np.uint64(self.num_words) + words, counts[:near]
+
+    def _entries(self, order: int, start: int, size: int) -> tuple[Keys, NDArray[np.uint64]]:
+        """Keys as the source has them, and counts."""
+        return read_entries(self.folder, order, start, size)
 
 
 class _Cursor:

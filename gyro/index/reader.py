@@ -45,10 +45,16 @@ def counts_name(order: int) -> str:
     return f"counts.{order}.npy"
 
 
-def file_names(order: int) -> list[str]:
-    """All files of an index of this order, the header aside."""
+def shard_name(number: int) -> str:
+    """The folder of a shard, from 0."""
+    return f"shard-{number:05d}"
+
+
+def file_names(order: int, shards: int = 0) -> list[str]:
+    """All files of an index of this order, the header aside; with shards, each has the levels from the second on."""
     levels = [name for n in range(2, order + 1) for name in (keys_name(n), counts_name(n))]
-    return [WORDS, OFFSETS, counts_name(1), *levels]
+    folders = [f"{shard_name(number)}/" for number in range(shards)] or [""]
+    return [WORDS, OFFSETS, counts_name(1), *(folder + name for folder in folders for name in levels)]
 
 
 def header_checksum(header: dict[str, Any]) -> str:
@@ -76,8 +82,11 @@ class TextIndex:
         self.signature: str = header["checksum"][:12]
         self._header = header
         self._arrays = arrays
-        self._keys = [np.asarray(arrays[keys_name(n)]) for n in range(2, self.order + 1)]
-        self._counts = [np.asarray(arrays[counts_name(n)]) for n in range(1, self.order + 1)]
+        self.least_counts: tuple[int, ...] = tuple(header.get("least_counts", [1] * self.order))
+        self._keys = [np.asarray(arrays[name]) for n in range(2, self.order + 1) if (name := keys_name(n)) in arrays]
+        self._counts = [
+            np.asarray(arrays[name]) for n in range(1, self.order + 1) if (name := counts_name(n)) in arrays
+        ]
         self._words = np.asarray(arrays[WORDS]).data
         self._offsets = np.asarray(arrays[OFFSETS]).data
 
@@ -135,7 +144,7 @@ class TextIndex:
                 return 0
             found = int(self.extend(order, np.array([rank]), np.array([number]))[0])
             rank = None if found < 0 else found
-        return 0 if rank is None else int(self._counts[len(tokens) - 1][rank])
+        return 0 if rank is None else int(self.counts(len(tokens), np.array([rank]))[0])
 
     def info(self) -> str:
         """What is in the index, for people."""
@@ -148,6 +157,8 @@ class TextIndex:
             ("sentences", f"{self.num_sentences:,}"),
             ("tokens", f"{self.num_tokens:,}"),
             *((f"{n}-grams", f"{number:,}") for n, number in enumerate(self.num_ngrams, 1)),
+            *([("least counts", ", ".join(map(str, self.least_counts)))] if max(self.least_counts) > 1 else []),
+            *([("shards", f"{len(self._header['shards']):,}")] if "shards" in self._header else []),
             ("size", f"{size / 1e6:,.1f} MB"),
         ]
         return "\n".join(f"{name:<15}{value}" for name, value in rows)
@@ -168,18 +179,22 @@ def open_index(path: str | PathLike[str]) -> TextIndex:
     """
     folder = Path(path)
     header = read_header(folder)
-    arrays = {name: _map_file(folder / name, entry["bytes"]) for name, entry in header["files"].items()}
-    for name, (dtype, length) in _expected_arrays(header).items():
-        array = arrays[name]
-        if array.dtype.str != dtype or array.shape != (length,):
-            found = f"found {array.dtype.str} × {array.shape}; the header says {dtype} × ({length},)"
-            raise InputError(found, path=folder / name)
-    return TextIndex(folder, header, arrays)
+    if "shards" in header:
+        from gyro.index.sharded import ShardedIndex  # which is made of this module
+
+        return ShardedIndex(folder, header, _map_files(folder, header, _expected_arrays(header, 1)))
+    return TextIndex(folder, header, _map_files(folder, header, _expected_arrays(header, header["order"])))
 
 
-def _expected_arrays(header: dict[str, Any]) -> dict[str, tuple[str, int]]:
-    """Type and length of each file's array."""
-    ngrams = header["ngrams"]
+def _map_files(folder: Path, header: dict[str, Any], expected: dict[str, tuple[str, int]]) -> dict[str, NDArray[Any]]:
+    for name in header["files"].keys() - expected.keys():
+        check_size(folder / name, header["files"][name]["bytes"])
+    return {name: map_file(folder / name, header["files"][name]["bytes"], *kind) for name, kind in expected.items()}
+
+
+def _expected_arrays(header: dict[str, Any], levels: int) -> dict[str, tuple[str, int]]:
+    """Type and length of the array of each file of the first levels."""
+    ngrams = header["ngrams"][:levels]
     arrays = {WORDS: ("|u1", header["word_bytes"]), OFFSETS: ("<u8", ngrams[0] + 1)}
     for n, length in enumerate(ngrams, 1):
         arrays[counts_name(n)] = (header["count_type"], length)
@@ -225,19 +240,39 @@ def _is_header(header: dict[str, Any]) -> bool:
         }:
             sums = [facts.get("xxh128", facts.get("sha256")) for facts in files.values() if isinstance(facts, dict)]
             numbers = [*ngrams, *(facts.get("bytes") for facts in files.values() if isinstance(facts, dict))]
+            shards, least = header.get("shards", []), header.get("least_counts", [1])
             return (
                 1 <= order == len(ngrams) <= MOST_ORDER
-                and sorted(files) == sorted(file_names(order))
+                and (isinstance(shards, list) and isinstance(least, list) and bool(shards or "shards" not in header))
+                and (all(_is_shard(shard, order) for shard in shards) and len(least) in (1, order))
+                and sorted(files) == sorted(file_names(order, len(shards)))
                 and len(sums) == len(files)
                 and all(isinstance(checksum, str) for checksum in sums)
-                and all(isinstance(number, int) and number >= 0 for number in numbers)
+                and all(isinstance(number, int) and number >= 0 for number in [*numbers, *least])
             )
     return False
 
 
-def _map_file(path: Path, size: int) -> NDArray[Any]:
+def _is_shard(shard: object, order: int) -> bool:
+    match shard:
+        case {"start": [*start], "ngrams": [*ngrams], "shared": int()}:
+            return all(isinstance(n, int) and n >= 0 for n in [*start, *ngrams]) and len(ngrams) == order - 1
+    return False
+
+
+def map_file(path: Path, size: int, dtype: str, length: int) -> NDArray[Any]:
+    """Map the array of a file that has this size, type and length, or say in one line what it has."""
+    check_size(path, size)
+    array = map_array(path, "a file of an index")
+    if array.dtype.str != dtype or array.shape != (length,):
+        found = f"found {array.dtype.str} × {array.shape}; the header says {dtype} × ({length},)"
+        raise InputError(found, path=path)
+    return array
+
+
+def check_size(path: Path, size: int) -> None:
+    """Refuse a file that is missing or has another size."""
     if not path.is_file():
         raise InputError("the file is missing from the index", path=path)
     if path.stat().st_size != size:
         raise InputError(f"found {path.stat().st_size} bytes; the header says {size}", path=path)
-    return map_array(path, "a file of an index")

@@ -9,6 +9,9 @@ read_lines           the lines of a file, plain or compressed, or of standard in
 tokenize             the tokens of one sentence
 read_sentences       the tokenised sentences of several files, one a line or from running paragraphs
 object_id            the id of an object in JSON Lines
+lines_to_sentences   the same of lines
+unpack_lines         the lines of a file that is in memory as it is
+line_text            the text of one line of JSON Lines
 
 A token is never empty, holds no white space in the sense of `str.split` and no NUL, and is none of RESERVED. Apart from
 that the characters stay as they are: there is no Unicode normalisation.
@@ -178,11 +181,11 @@ class _ZstdFile(io.RawIOBase):
         super().close()
 
 
-def _open_zstd(path: Path) -> IO[bytes]:
-    return io.BufferedReader(_ZstdFile(open(path, "rb")), 1 << 17)
+def _open_zstd(file: Path | IO[bytes]) -> IO[bytes]:
+    return io.BufferedReader(_ZstdFile(open(file, "rb") if isinstance(file, Path) else file), 1 << 17)
 
 
-OPENERS: dict[str, Callable[[Path], Any]] = {
+OPENERS: dict[str, Callable[[Any], Any]] = {  # of a path or an open file
     ".gz": gzip.open,
     ".xz": lzma.open,
     ".bz2": bz2.open,
@@ -196,9 +199,21 @@ def read_lines(path: AnyPath) -> Iterator[str]:
     Only a line feed ends a line (with or without a carriage return before it); a byte order mark is dropped. However
     large a file is unpacked, no more than a line and a piece of it are in memory.
     """
+    yield from _decoded(partial(_open_binary, path), path)
+
+
+def unpack_lines(content: bytes, path: AnyPath) -> Iterator[str]:
+    """The same of a file that is in memory as it is; its name says how it is packed."""
+    opener = OPENERS.get(Path(path).suffix, nullcontext)
+    if not content and opener is not nullcontext:
+        raise InputError(f"damaged or truncated {Path(path).suffix} file: the file is empty", path=path)
+    yield from _decoded(partial(opener, io.BytesIO(content)), path)
+
+
+def _decoded(open_file: Callable[[], Any], path: AnyPath) -> Iterator[str]:
     number = 0
     try:
-        with _open_binary(path) as file:
+        with open_file() as file:
             for number, raw in enumerate(_split_lines(file, path), 1):
                 line = raw.decode("utf-8").removesuffix("\r")
                 yield line.removeprefix("\ufeff") if number == 1 else line
@@ -314,9 +329,10 @@ def _split_paragraph(text: str, normalisation: Normalisation) -> list[list[str]]
     return [_finish(tokens[s.start : s.end], normalisation.lowercase) for s in doc.sents]
 
 
-def _lines_to_sentences(
+def lines_to_sentences(
     lines: Iterable[str], normalisation: Normalisation, paragraphs: bool, keep_empty: bool
 ) -> Iterator[list[str]]:
+    """The tokenised sentences of lines."""
     for line in lines:
         if paragraphs:
             yield from filter(None, _split_paragraph(line, normalisation))
@@ -351,7 +367,7 @@ def read_sentences(
             yield from map(str.split, text.splitlines())
     else:
         for lines in tasks:
-            yield from _lines_to_sentences(lines, normalisation, paragraphs, keep_empty)
+            yield from lines_to_sentences(lines, normalisation, paragraphs, keep_empty)
 
 
 def object_id(value: Mapping[str, Any]) -> str | None:
@@ -372,14 +388,21 @@ def _read_field(path: AnyPath, name: str, ids: list[str] | None) -> Iterator[str
     """Yield one text field of the JSON objects of a file, a line each."""
     for number, line in enumerate(read_lines(path), 1):
         value = parse_object(line, path, number)
-        text = value.get(name)
-        if not isinstance(text, str):
-            raise InputError(
-                f"found no text under {name!r}; an object with that field is needed", path=path, line=number
-            )
         if ids is not None:
             ids.append(object_id(value) or "")
-        yield " ".join(text.splitlines())
+        yield _object_text(value, name, path, number)
+
+
+def line_text(line: str, name: str, path: AnyPath, number: int | None = None) -> str:
+    """The text under a name in the JSON object of a line, as one line."""
+    return _object_text(parse_object(line, path, number), name, path, number)
+
+
+def _object_text(value: Mapping[str, Any], name: str, path: AnyPath, number: int | None) -> str:
+    text = value.get(name)
+    if not isinstance(text, str):
+        raise InputError(f"found no text under {name!r}; an object with that field is needed", path=path, line=number)
+    return " ".join(text.splitlines())
 
 
 def _task_lines(
@@ -395,5 +418,5 @@ def _task_lines(
 
 def _work(lines: list[str], normalisation: Normalisation, paragraphs: bool, keep_empty: bool) -> str:
     """One string, because a million small lists cost more to send between processes than to make."""
-    sentences = _lines_to_sentences(lines, normalisation, paragraphs, keep_empty)
+    sentences = lines_to_sentences(lines, normalisation, paragraphs, keep_empty)
     return "".join(" ".join(sentence) + "\n" for sentence in sentences)
