@@ -16,8 +16,7 @@ import numpy as np
 from experiments.markdown import markdown_table
 from gyro.report.data import Group, Member
 from gyro.report.model_costs import MODEL_ERRS, NEURAL, SAME, SEARCH_ERRS, UNKNOWN, neural_weight, summarise
-from gyro.report.tables import p_text
-from gyro.score.significance import paired_test
+from gyro.score.significance import p_text, paired_test
 
 
 def seconds_table(group: Group) -> str:

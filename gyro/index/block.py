@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.index.vocabulary import BEGIN_NUMBER, END_NUMBER, Vocabulary, sort_vocabulary
 
 Bytes = NDArray[np.uint8]
@@ -95,7 +95,7 @@ def find_words(words: Sequence[str], vocabulary: Bytes, offsets: NDArray[np.uint
     return found
 
 
-@njit(cache=True)
+@compiled
 def _find_words(wanted: Any, ends: Any, vocabulary: Any, offsets: Any) -> Any:
     numbers = np.full(len(ends), -1, np.int64)
     low, start = 0, 0
@@ -115,7 +115,7 @@ def _find_words(wanted: Any, ends: Any, vocabulary: Any, offsets: Any) -> Any:
     return numbers
 
 
-@njit(cache=True)
+@compiled
 def _compare(a: Any, b: Any) -> int:
     for i in range(min(len(a), len(b))):
         if a[i] != b[i]:

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.index.block import Block, find_words, pack, unpack
 from gyro.index.levels import sorted_positions
 from gyro.index.reader import OFFSETS, WORDS
@@ -153,7 +153,7 @@ def _totals(tokens: Numbers, positions: Numbers, start: Sequence[int], order: in
     return totals
 
 
-@njit(cache=True)
+@compiled
 def _first_at(tokens: Any, positions: Any, key: Any) -> int:
     """The first of the sorted positions whose row is not before the key."""
     low, high = 0, len(positions)
@@ -174,7 +174,7 @@ def _first_at(tokens: Any, positions: Any, key: Any) -> int:
     return low
 
 
-@njit(cache=True)
+@compiled
 def _encode(tokens: Any, positions: Any, shared: Any, depth: Any, order: int) -> Any:
     """For each distinct row how many symbols it has from the one before, the others, and how often it occurs."""
     rows, size = 0, 0
@@ -197,7 +197,7 @@ def _encode(tokens: Any, positions: Any, shared: Any, depth: Any, order: int) ->
     return old, symbols, times
 
 
-@njit(cache=True)
+@compiled
 def _decode(old: Any, symbols: Any, order: int) -> Any:
     rows = np.zeros((len(old), order), np.int32)
     place = 0
@@ -212,7 +212,7 @@ def _decode(old: Any, symbols: Any, order: int) -> Any:
     return rows
 
 
-@njit(cache=True)
+@compiled
 def _sample(tokens: Any, size: int, order: int, limit: Any) -> Any:
     """The rows whose checksum is not above the limit."""
     chosen = np.zeros(size, np.bool_)

@@ -22,9 +22,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from gyro.compilation import compiled
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.lattice.automaton import WordAutomaton
 from gyro.search.exact_kernel import Machine
 from gyro.search.work import Work, read_clock

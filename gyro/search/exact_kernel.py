@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from gyro.compilation import compiled
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.row_table import slot_of
 from gyro.search.work import read_clock
 

@@ -13,7 +13,9 @@ from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag_file import record_to_bag
 from tests.gyro.search.constraint_problems import allowed_orders, constrained
 
-some = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+some = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 
 
 @some

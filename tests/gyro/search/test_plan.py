@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gyro.lattice.lattice import Hypothesis
 from gyro.search import exact
-from gyro.search.exact import search, search_nbest
+from gyro.search.exact import search
 from gyro.search.plan import make_plan
 from gyro.text.annotated_bag import AnnotatedBag
-from gyro.text.bag import Bag
 from tests.gyro.search.constraint_problems import allowed_orders, constrained
 from tests.gyro.search.problems import INFINITY, random_automaton, same
 

@@ -11,7 +11,7 @@ from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 from gyro.text.constrained_bag import constrain
 
-WORDS = "the cat sat on the mat .".split()
+WORDS = ["the", "cat", "sat", "on", "the", "mat", "."]
 
 
 def said(bag: Bag) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def said(bag: Bag) -> dict[str, Any]:
 
 def test_every_option() -> None:
     bag = constrain(
-        "the cat sat sits on a big red mat there .".split(),
+        ["the", "cat", "sat", "sits", "on", "a", "big", "red", "mat", "there", "."],
         first="the",
         last=".",
         at=[(2, "cat"), (-3, "red")],
@@ -48,7 +48,7 @@ def test_every_option() -> None:
 
 
 def test_prefix_suffix_and_numbers() -> None:
-    bag = constrain("a b c d e f".split(), prefix="f a", suffix="c", some=[(1, "d e")], times=[(3, "b")])
+    bag = constrain(["a", "b", "c", "d", "e", "f"], prefix="f a", suffix="c", some=[(1, "d e")], times=[(3, "b")])
     assert said(bag)["positions"] == [(-1, "c"), (1, "f"), (2, "a")]
     assert said(bag)["choices"] == [(1, "d", "e")]
     assert isinstance(bag, AnnotatedBag)
