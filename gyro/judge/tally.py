@@ -172,11 +172,16 @@ def sign_test(wins: int, losses: int) -> float:
 
 
 def _verdicts(judgements: Sequence[Judgement]) -> dict[str, dict[object, str]]:
-    """By judge and item: the system of the pair, in the order of their names, that is better, or that none is."""
+    """By judge and item: which order is better, the first shown or the second, or that none is.
+
+    Where an item was shown in both ways, the verdict is told in that of the first page and judge.
+    """
     found: dict[str, dict[object, str]] = defaultdict(dict)
-    for each in sorted(judgements, key=lambda each: (each.judge, each.item)):
-        found[each.judge][each.item] = EQUAL if each.winner is None else (FIRST, SECOND)[each.pair.index(each.winner)]
-    return dict(found)
+    sides: dict[object, tuple[str, str]] = {}
+    for each in sorted(judgements, key=lambda each: (each.page, each.judge, each.item)):
+        shown = sides.setdefault(each.item, each.sides)
+        found[each.judge][each.item] = EQUAL if each.winner is None else (FIRST, SECOND)[shown.index(each.winner)]
+    return dict(sorted(found.items()))
 
 
 def _count(name: str, judgements: Sequence[Judgement]) -> Count:

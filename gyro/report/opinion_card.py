@@ -127,10 +127,10 @@ def _means_along(costs: Sequence[np.ndarray]) -> list[float | None]:
 
 
 def along(group: Group, opinions: Opinions, bag: int, colours: Colours) -> Markup:
-    """What each word costs: a line for the reference and for each different output."""
-    if group.references is None or not opinions.models:
+    """What each word costs: a line for the reference and for each different output; nothing for an empty bag."""
+    reference = group.references[bag] if group.references is not None else ()
+    if not reference or not opinions.models:
         return Markup()
-    reference = group.references[bag]
     systems: dict[Sentence, list[tuple[str, Key]]] = {}
     for member in group.members:
         if member.outputs[bag]:

@@ -181,25 +181,25 @@ def _side_by_side(figures: Sequence[Figure]) -> Markup:
 
 
 def _facts(groups: Sequence[Group]) -> list[tuple[str, str]]:
-    """The names and values that stand on top of the page."""
+    """The names and values that stand on top of the page; of several systems the best is named."""
     members, _ = _members(groups)
     bags = " / ".join(str(len(group.bags)) for group in groups)
     facts = [("system" if len(members) == 1 else "systems", str(len(members))), ("bags", bags)]
+
+    def of(what: str, name: str) -> str:
+        return what if len(members) == 1 else f"{what}: {name}"
+
     comparison = groups[0].comparison
     if comparison is not None:
         name, best = max(comparison.evaluations.items(), key=lambda item: item[1]["bleu"])
         facts += [
-            (f"best BLEU: {name}", f"{best['bleu']:.2f}"),
-            (f"of bags ordered as the reference: {name}", f"{best['exact_match']:.1f} %"),
+            (of("BLEU" if len(members) == 1 else "best BLEU", name), f"{best['bleu']:.2f}"),
+            (of("of bags ordered as the reference", name), f"{best['exact_match']:.1f} %"),
         ]
     proofs = proof_counts(members)
     shares = {name: (sum(counts.get(kind, 0) for kind in PROOFS[:2]), counts) for name, counts in proofs.items()}
     if any(share for share, _ in shares.values()):
         name = max(shares, key=lambda each: shares[each][0])
-        facts.append(
-            (
-                f"of bags with the optimum proved: {name}",
-                f"{100 * shares[name][0] / sum(shares[name][1].values()):.0f} %",
-            )
-        )
+        share = f"{100 * shares[name][0] / sum(shares[name][1].values()):.0f} %"
+        facts.append((of("of bags with the optimum proved", name), share))
     return facts

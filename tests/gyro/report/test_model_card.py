@@ -73,11 +73,11 @@ def test_examples_tell_the_costs(group: Group) -> None:
     html = examples(group, 1, 10, (5,), COLOURS)
     same, model, search, failed, unknown = (part.split("<article ")[1] for part in html.split("</article>")[:5])
     assert '<p class="costs">cost <span>10.0 = 4.0 + 2 · 3.0</span></p>' in same
-    told = "<span>10.0 = 2.0 + 2 · 4.0</span> · reference <span>12.0 = 3.0 + 2 · 4.5</span> · output costs less</p>"
+    told = "<span>10.0 = 2.0 + 2 · 4.0</span>; reference <span>12.0 = 3.0 + 2 · 4.5</span>; output costs less</p>"
     assert told in model
-    assert "reference <span>18.0 = 6.0 + 2 · 6.0</span> · reference costs less" in search
+    assert "reference <span>18.0 = 6.0 + 2 · 6.0</span>; reference costs less" in search
     assert 'class="costs"' not in failed
-    assert "<span>7.0 = 3.0 + 2 · 2.0</span> · reference <span>neural 2.5</span></p>" in unknown
+    assert "<span>7.0 = 3.0 + 2 · 2.0</span>; reference <span>neural 2.5</span></p>" in unknown
     assert "Small lines: what an order and the reference cost" in html
 
 

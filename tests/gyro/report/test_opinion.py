@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,6 +133,9 @@ def test_an_example_has_its_costs(group: Group) -> None:
     assert "alphabet 8.5 · &lt;b&gt;" in html
     assert html.count("<span><i class=") == 2
     assert along(group, ask_models([], [group]), 4, COLOURS) == ""
+    assert group.references is not None
+    empty = replace(group, references=(*group.references[:4], ()))
+    assert along(empty, ask_models([ALPHABET], [empty]), 4, COLOURS) == ""
     shown = examples(group, 1, 10, (5,), COLOURS, opinions)
     assert shown.count("Costs along the sentence") == 5
 
