@@ -111,8 +111,7 @@ class Generator:
         """How a bag with constraints is searched; those that contradict each other are refused."""
         plan = make_plan(self._known(bag))
         if plan is not None and (conflict := find_conflict(as_annotated(bag))):
-            name = f"bag {bag.id!r}: " if bag.id else ""
-            raise InputError(f"{name}found constraints that no order can keep to: {conflict}")
+            raise InputError(f"found constraints that no order can keep to: {conflict}")
         return plan
 
     def limits(self) -> dict[str, Any]:

@@ -73,7 +73,9 @@ class _Places:
         self.tokens = tokens
         self.counts = Counter(tokens)
         self.name = name
-        self.taken: dict[str, tuple[str, str, int]] = {}  # kind and option of the first mention, and how many there were
+        self.taken: dict[
+            str, tuple[str, str, int]
+        ] = {}  # kind and option of the first mention, and how many there were
 
     def some(self, text: str, kind: str, option: str) -> tuple[int, ...]:
         """A place for each word of a text."""
