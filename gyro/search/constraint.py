@@ -22,7 +22,8 @@ def known_bag(bag: Bag, settings: Settings) -> Bag:
     """The bag, whose constraints the algorithm keeps to."""
     check_constraints(bag, SYSTEM, KNOWN_BY[SYSTEM])
     if not settings.is_search and isinstance(bag, AnnotatedBag) and bag.constraints:
-        found = f"bag {bag.id!r}: found the constraint {bag.constraints[0]}"
+        name = f"bag {bag.id!r}: " if bag.id else ""
+        found = f"{name}found the constraint {bag.constraints[0]}"
         raise InputError(f"{found}, which the algorithm {settings.algorithm} does not know; exact and beam do")
     return bag
 

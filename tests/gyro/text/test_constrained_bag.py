@@ -79,8 +79,9 @@ def test_a_word_that_is_there_twice_may_be_named_twice() -> None:
         ({"times": [(2, "the")]}, "found 'the' in --times and 2 times in the bag"),
         ({"keep": ["the cat"], "first": "the"}, "found 'the' in --first and in --keep, and 2 times in"),
         ({"one_of": ["cat dog"]}, "found 'dog' in --one-of"),
-        ({"keep": ["cat cat"]}, "found token 1 twice in units"),
-        ({"at": [(9, "cat")]}, "found token 1 at 9 in positions; 1 to 7 are allowed"),
+        ({"keep": ["cat cat"]}, "found 'cat' 2 times in --keep 'cat cat', and 1 times in the bag"),
+        ({"keep": ["the cat", "cat sat"]}, "found token 1 twice in units"),
+        ({"at": [(9, "cat")]}, "found 9 in --at; 1 to 7 are allowed, or -1 to -7 counted from the last word"),
         ({"some": [(3, "cat mat")]}, "found a choice of 3 of 2 tokens"),
     ],
 )  # fmt: skip
