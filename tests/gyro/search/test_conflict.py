@@ -79,6 +79,6 @@ def test_names(more: dict[str, Any], conflict: set[str]) -> None:
 def test_a_long_bag_is_no_conflict() -> None:
     tokens = [f"w{number}" for number in range(200)]
     chains = [[number, number + 5] for number in range(0, 190, 2)]
-    bag = record_to_bag({"tokens": tokens, "order": chains, "positions": [[199, 3], [100, -1]], "units": [[1, 3]]}, 1)
+    bag = record_to_bag({"tokens": tokens, "order": chains, "positions": [[199, 3], [101, -1]], "units": [[1, 3]]}, 1)
     assert isinstance(bag, AnnotatedBag)
     assert not find_conflict(bag)
