@@ -22,7 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.run.constraint import KNOWN_BY
 from gyro.run.outcome import Ordering, Outcome
+from gyro.text.allowed_order import is_allowed
+from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 from lm.model import LanguageModel
 from lm.neural.checkpoint import PACKAGES, missing_package, open_checkpoint
@@ -149,7 +152,7 @@ class NeuralSearcher(NeuralRescorer):
         super().__init__(model, weight)
         self.guide = guide
         self.budget = budget
-        self._search(("a", "b", "c"), [("a", "b", "c")])  # loads compiled code
+        self._search(Bag(("a", "b", "c")), ("a", "b", "c"), [("a", "b", "c")])  # loads compiled code
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -166,7 +169,7 @@ class NeuralSearcher(NeuralRescorer):
         strings = [string.tokens for string in lattice.nbest(nbest)]
         words, content = tuple(sorted(set(strings[0]))), Counter(strings[0])
         starts = [string for string in strings if Counter(string) == content]
-        found = self._search(words, starts) if words else self._empty_string()
+        found = self._search(bag, words, starts) if words else self._empty_string()
         new = [Hypothesis(tuple(words[word] for word in order.words), order.total) for order in found.orders]
         searched = Lattice.from_strings(words, new)
         facts: dict[str, Any] = {"start_cost": round(found.start_cost, COST_DIGITS), "scored": found.scored}
@@ -184,13 +187,20 @@ class NeuralSearcher(NeuralRescorer):
             for hypothesis, cost in zip(hypotheses, guided, strict=True)
         ]
 
-    def _search(self, words: Sequence[str], strings: Sequence[Tokens]) -> FoundOrders:
+    def _search(self, bag: Bag, words: Sequence[str], strings: Sequence[Tokens]) -> FoundOrders:
         from lm.neural.bag_scorer import BagScorer  # only here: its packages are an extra
 
         number = {word: place for place, word in enumerate(words)}
         starts = [[number[token] for token in string] for string in strings]
         settings = SearchSettings(budget=self.budget * len(strings[0]), weight=self.weight)
-        return search_orders(BagScorer(self.model, words), self.guide.acceptor(words), starts, settings)
+
+        def keeps_to_constraints(order: Sequence[int]) -> bool:
+            return is_allowed(bag, [words[word] for word in order])
+
+        asked = isinstance(bag, AnnotatedBag) and bool(set(bag.constraints) & set(KNOWN_BY["gyro"]))
+        asked = asked and is_allowed(bag, strings[0])  # a system that does not keep to them need not begin to
+        scorer, acceptor = BagScorer(self.model, words), self.guide.acceptor(words)
+        return search_orders(scorer, acceptor, starts, settings, keeps_to_constraints if asked else None)
 
     def _empty_string(self) -> FoundOrders:
         """There is nothing to search for in the orders of no words."""

@@ -18,7 +18,7 @@ Nothing is proved. The same bag, starting orders and settings give the same resu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -127,14 +127,20 @@ class FoundOrders:
 
 
 def search_orders(
-    scorer: BagScorer, automaton: WordAutomaton, starts: Iterable[Sequence[int]], settings: SearchSettings
+    scorer: BagScorer,
+    automaton: WordAutomaton,
+    starts: Iterable[Sequence[int]],
+    settings: SearchSettings,
+    is_allowed: Callable[[Order], bool] | None = None,
 ) -> FoundOrders:
     """Better orders of the bag that `starts` are orders of; the automaton is its n-gram model G_Ω.
+
+    Other orders than the starts are looked at only where they are allowed.
 
     The budget is kept as far as all orders have as many tokens as the cheapest start has alone; one order is scored
     and decided in any case. Where it is too small for all of `starts`, those with the lowest n-gram costs are scored.
     """
-    search = _Search(scorer, automaton, _checked(starts, len(automaton.words)), settings)
+    search = _Search(scorer, automaton, _checked(starts, len(automaton.words)), settings, is_allowed)
     search.score_starts()
     while search.expand():
         pass
@@ -159,9 +165,14 @@ class _Search:
     """The orders scored so far, by number: costs, and whether they were expanded."""
 
     def __init__(
-        self, scorer: BagScorer, automaton: WordAutomaton, starts: list[Order], settings: SearchSettings
+        self,
+        scorer: BagScorer,
+        automaton: WordAutomaton,
+        starts: list[Order],
+        settings: SearchSettings,
+        is_allowed: Callable[[Order], bool] | None,
     ) -> None:
-        self.scorer, self.settings = scorer, settings
+        self.scorer, self.settings, self.is_allowed = scorer, settings, is_allowed
         self.table = WordTable(len(automaton.words))
         self.guide = make_guide(self.table.arrays, automaton, settings.guide_share)
         self.starts = starts
@@ -252,7 +263,7 @@ class _Search:
         new: dict[Order, None] = {}
         for row in np.argsort(costs, kind="stable").tolist():
             order = tuple(strings[row].tolist())
-            if order not in self.known:
+            if order not in self.known and (self.is_allowed is None or self.is_allowed(order)):
                 new[order] = None
                 if len(new) == most:
                     break

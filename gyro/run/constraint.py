@@ -26,6 +26,7 @@ def check_constraints(bag: Bag, system: str, known: Collection[str] = ()) -> Bag
             allowed = ", ".join(("tokens", *INFORMATION, *sorted(known)))
             names = [name for name, keys in KNOWN_BY.items() if key in keys and name != system]
             others = f" (the system{'s' * (len(names) > 1)} {' and '.join(names)} know{'s' * (len(names) < 2)} it)"
-            message = f"bag {bag.id!r}: found the constraint {key}, which the system {system} does not know"
+            place = f"bag {bag.id!r}: " if bag.id else ""
+            message = f"{place}found the constraint {key}, which the system {system} does not know"
             raise InputError(f"{message}; allowed are {allowed}{others if names else ''}")
     return bag

@@ -12,16 +12,15 @@ from os import PathLike
 from typing import Any, NamedTuple, Unpack
 
 from grammars.phrase.closure import GRAIN, PhraseCosts, parse_phrase_costs, phrase_closure
-from gyro.errors import GyroError, InputError
+from gyro.errors import InputError
 from gyro.index.phrase import PhraseSet, find_phrases
 from gyro.index.reader import TextIndex
 from gyro.lattice.automaton import WordAutomaton, intersect
 from gyro.lattice.lattice import Hypothesis, Lattice
 from gyro.run.batch import Summary, run_batch
-from gyro.run.constraint import KNOWN_BY, check_constraints
 from gyro.run.outcome import EMPTY, RUNGS, Ordering, Outcome, Search
 from gyro.search import rtn
-from gyro.search.conflict import find_conflict
+from gyro.search.constraint import checked_plan, known_bag, no_order
 from gyro.search.exact import NBest, search, search_nbest
 from gyro.search.network import Network, OutOfSteps, RtnResult
 from gyro.search.piece import MOST_ARCS, cut, thin, without_model
@@ -29,12 +28,10 @@ from gyro.search.plan import Plan, make_plan
 from gyro.search.rung import Rung, find_rungs, grammar_of
 from gyro.search.settings import Changes, Settings, changed
 from gyro.search.work import MILLION, Work
-from gyro.text.annotated_bag import AnnotatedBag, as_annotated
+from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag, as_bag
 from gyro.text.corpus import check_normalisation
 from lm.model import LanguageModel
-
-SYSTEM = "gyro"
 
 
 class Allowance(NamedTuple):
@@ -105,29 +102,13 @@ class Generator:
 
     def checked(self, bags: Iterable[Bag]) -> Iterator[Bag]:
         """The same bags, whose constraints are known; compiled code is loaded here, so that no worker pays for it."""
-        rest = (self._known(bag) for bag in bags)
+        rest = (known_bag(bag, self.settings) for bag in bags)
         first = list(islice(rest, 1))
         for bag in first:
             self.order(Bag(bag.tokens[:3]))
             if make_plan(bag) is not None:
                 self.order(AnnotatedBag(bag.tokens[:1], optional=(0,)))
         return chain(first, rest)
-
-    def _known(self, bag: Bag) -> Bag:
-        """The bag, whose constraints the algorithm keeps to."""
-        check_constraints(bag, SYSTEM, KNOWN_BY[SYSTEM])
-        if not self.settings.is_search and isinstance(bag, AnnotatedBag) and bag.constraints:
-            found = f"bag {bag.id!r}: found the constraint {bag.constraints[0]}"
-            raise InputError(f"{found}, which the algorithm {self.settings.algorithm} does not know; exact and beam do")
-        return bag
-
-    def _plan(self, bag: Bag) -> Plan | None:
-        """How a bag with constraints is searched; those that contradict each other are refused."""
-        plan = make_plan(self._known(bag))
-        if plan is not None and (conflict := find_conflict(as_annotated(bag))):
-            name = f"bag {bag.id!r}: " if bag.id else ""
-            raise InputError(f"{name}found constraints that no order can keep to: {conflict}")
-        return plan
 
     def limits(self) -> dict[str, Any]:
         """What a worker may take: the search keeps its own limit of time, and then gives the best order so far."""
@@ -160,7 +141,7 @@ class Generator:
 
         One with constraints is never cut, for they may reach from piece to piece.
         """
-        plan = self._plan(bag)
+        plan = checked_plan(bag, self.settings)
         settings, limit = self.settings, self.settings.max_tokens
         if limit and len(bag) > limit and bag.reference is not None and plan is None:
             return self._order_pieces(bag, cut(bag.reference, limit))
@@ -201,7 +182,7 @@ class Generator:
                 allowance.work.take(work.taken)
             if found is not None:
                 return Searched(found.lattice, found.search.model_copy(update={"phrases": len(phrases)}))
-        raise _no_order(bag, plan)
+        raise no_order(bag, plan)
 
     def phrases(self, bag: Bag) -> PhraseSet:
         """The phrases of the bag, as long as its rules may be; without an index its words."""
@@ -211,7 +192,7 @@ class Generator:
 
     def nbest(self, bag: Bag, n: int) -> NBest:
         """The n cheapest orders of a whole bag, however far from the best, and whether that is proved."""
-        plan = self._plan(bag)
+        plan = checked_plan(bag, self.settings)
         settings = self.settings
         acceptor = self.model.acceptor(bag.words)
         phrases = self.phrases(bag if plan is None else plan.uses())
@@ -228,7 +209,7 @@ class Generator:
             )
             if found.hypotheses:
                 return found
-        raise _no_order(bag, plan)
+        raise no_order(bag, plan)
 
     def _automaton(self, bag: Bag, rung: Rung, acceptor: WordAutomaton) -> WordAutomaton:
         """P* ∩ G_Ω; G_Ω alone where every word is a rule and rules are free."""
@@ -343,12 +324,6 @@ class Generator:
             pieces=searches,
         )
         return Ordering(joined, outcome)
-
-
-def _no_order(bag: Bag, plan: Plan | None) -> Exception:
-    if plan is None:
-        return AssertionError(f"no rung gave an order for bag {bag.id!r}")
-    return GyroError("no order was found that keeps to the constraints; a wider --beam or more --steps may find one")
 
 
 def order(

@@ -9,6 +9,7 @@ then, without cost, the uses that are left out are skipped one by one, so that e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -133,14 +134,12 @@ class Plan:
         classes = self.known.classes
         limits = np.zeros((self.tokens, len(classes)), np.int64)
         owner: dict[int, int] = {row: n for n, group in enumerate(classes) if group.is_needed for row in group.rows}
-        owned_twice = {
-            row for n, group in enumerate(classes) if group.is_needed for row in group.rows if owner[row] != n
-        }
+        asked = Counter(row for group in classes if group.is_needed for row in group.rows)
         for n, group in enumerate(classes):
             last = min(self.known.latest[n], self.known.longest - 1, self.tokens - 1)
             for row in range(self.known.earliest[n], last + 1):
                 is_own = row in group.rows
-                if (group.only_there and not is_own) or owner.get(row, n) != n or row in owned_twice:
+                if (group.only_there and not is_own) or owner.get(row, n) != n or asked[row] > 1:
                     continue
                 later = sum(other > row for other in group.rows) if group.is_needed else 0
                 limits[row, n] = group.most - later

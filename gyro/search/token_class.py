@@ -136,7 +136,8 @@ class _Facts:
             is_plain = not any(member in self.chained or self.is_fixed(member) for member in unit)
             return ("unit", step, tuple(self.bag.tokens[member] for member in unit)) if is_plain else place
         if self.is_fixed(place):
-            alone = place in self.back or place in self.free or word in self.varying
+            is_common = self.rows.get(place, (NOWHERE,)) != (NOWHERE,) and place not in self.back
+            alone = not is_common or place in self.free or word in self.varying
             return place if alone else ("word", word)
         if place in self.choice:
             group, count = self.choice[place]

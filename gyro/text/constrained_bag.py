@@ -50,7 +50,7 @@ def constrain(
             *edge_positions(*ends),
             *((place, 1) for place in find.some(first or "", "places", "first")),
             *((place, -1) for place in find.some(last or "", "places", "last")),
-            *((find.some(word, "places", "at")[0], number) for number, word in at),
+            *((find.some(word, "places", "at")[0], find.number(number, "at")) for number, word in at),
         ),
         "units": tuple(find.some(text, "phrases", "keep") for text in keep),
         "order": tuple(tuple(find.only(word, "before") for word in pair) for pair in before),
@@ -79,6 +79,10 @@ class _Places:
 
     def some(self, text: str, kind: str, option: str) -> tuple[int, ...]:
         """A place for each word of a text."""
+        for word, mentions in Counter(text.split()).items():
+            if 0 < self.counts[word] < mentions:
+                found = f"found {word!r} {mentions} times in {self._called(option)} {text!r:.60}"
+                raise InputError(f"{found}, and {self.counts[word]} times in the bag")
         return tuple(self._next(word, kind, self._called(option)) for word in text.split())
 
     def only(self, word: str, option: str) -> int:
@@ -88,6 +92,14 @@ class _Places:
             found = f"found {word!r} in {self._called(option)} and {self.counts[word]} times in the bag"
             raise InputError(f"{found}; a word that is there once is allowed, and {IN_JSON}")
         return self.tokens.index(word)
+
+    def number(self, number: int, option: str) -> int:
+        """The number of a word that some order has."""
+        if not 1 <= abs(number) <= len(self.tokens):
+            most = len(self.tokens)
+            allowed = f"1 to {most} are allowed, or -1 to {-most} counted from the last word"
+            raise InputError(f"found {number} in {self._called(option)}; {allowed}")
+        return number
 
     def _next(self, word: str, kind: str, option: str) -> int:
         self._check(word, option)

@@ -11,6 +11,8 @@ import pytest
 
 from gyro.errors import InputError
 from gyro.lattice.lattice import Hypothesis, Lattice
+from gyro.text.allowed_order import is_allowed
+from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 from lm.neural.model import NeuralModel, load_neural_model
 from rescoring.neural import (
@@ -112,6 +114,17 @@ def test_the_search_never_ends_above_its_start(model: NeuralModel, models: Model
     for hypothesis, scores in zip(found.nbest(5), columns, strict=True):
         assert scores["LM"] == pytest.approx(-models.trigram.score(hypothesis.tokens), abs=1e-3)
         assert scores["LM"] + WEIGHT * scores["NEURAL"] == pytest.approx(-hypothesis.cost, abs=2e-3)
+
+
+@pytest.mark.parametrize("starts", [[("badce", 1.0), ("baced", 2.0)], [("abcde", 1.0)]])
+def test_the_search_keeps_to_constraints_that_its_start_keeps_to(
+    model: NeuralModel, models: Models, starts: list[tuple[str, float]]
+) -> None:
+    bag = AnnotatedBag(tuple("abcde"), order=((1, 0),), units=((2, 4),))
+    found = search(model, models).rescore(bag, lattice_of(starts), 100)
+    strings = {h.tokens for h in found.lattice.strings()}
+    assert len(strings) > 2
+    assert all(is_allowed(bag, string) for string in strings) == is_allowed(bag, starts[0][0])
 
 
 def test_strings_of_other_words_than_the_best_are_left_out_of_a_search(model: NeuralModel, models: Models) -> None:

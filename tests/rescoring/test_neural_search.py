@@ -127,6 +127,20 @@ def test_with_enough_budget_all_orders_of_tiny_bags_are_scored(counts: tuple[int
     assert found.expanded == len(everything)
 
 
+def test_orders_that_are_not_allowed_are_not_scored() -> None:
+    counts = (1,) * 5
+    scorer, automaton = TableScorer(counts, 3), random_automaton(5, np.random.default_rng(4))
+
+    def is_allowed(order: Order) -> bool:
+        return order.index(1) < order.index(2)
+
+    starts = [order for order in random_starts(counts, 3, 9) if is_allowed(order)]
+    found = search_orders(scorer, automaton, starts, SearchSettings(budget=100_000), is_allowed)
+    everything = {order for order in itertools.permutations(bag_of(counts)) if is_allowed(order)}
+    assert {order.words for order in found.orders} == everything
+    assert all(is_allowed(order) for asked in scorer.asked for order in asked)
+
+
 def test_an_empty_bag_has_one_order() -> None:
     automaton = random_automaton(1, np.random.default_rng(1))
     found = search_orders(TableScorer((1,), 1), automaton, [()], SearchSettings())

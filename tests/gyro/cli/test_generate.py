@@ -106,10 +106,10 @@ def test_a_constraint_that_is_not_known_stops_the_run_before_anything_is_written
     world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bags = tmp_path / "bags.jsonl"
-    bags.write_text('{"tokens": ["the", "cat"]}\n{"id": "x", "tokens": ["the", "cat", "sat"], "order": [[2, 0]]}\n')
+    bags.write_text('{"tokens": ["the", "cat"]}\n{"id": "x", "tokens": ["the", "cat", "sat"], "heads": [1, 2, -1]}\n')
     options = ["--index", str(world.index_path), "--lm", str(world.model_path)]
     assert main(["generate", str(bags), "-o", str(tmp_path / "run"), *options]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "bag 'x': found the constraint order" in error
+    assert "bag 'x': found the constraint heads" in error
     assert not (tmp_path / "run").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
@@ -126,8 +127,40 @@ def test_rules_of_one_word_need_the_model_alone(
 
 
 @pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        (["--first", "states", "--last", "."], r"states .* \."),
+        (["--at", "2", "of", "--at", "-2", "the"], r"\S+ of .* the \S+"),
+        (["--prefix", "of america", "--suffix", "united ."], r"of america .* united \."),
+        (["--keep", "america of the", "--keep", "states ."], r"(.* )?america of the(?= |$).*"),
+        (["--before", ".", "america", "--before", "america", "of"], r".*\. .*america .*of.*"),
+        (["--optional", "states united", "--last", "."], r"(?!.*united states united).* \."),
+        (["--one-of", "states america", "--first", "the"], r"the (?!.*states.*america)(?!.*america.*states).*"),
+        (["--some", "2", "states america of", "--times", "2", "the"], r"(\S+ ){4,5}\S+"),
+    ],
+)
+def test_constraints(world: World, capsys: pytest.CaptureFixture[str], options: list[str], kept: str) -> None:
+    words = ["order", "america states the of united .", "--index", str(world.index_path), "--lm", str(world.model_path)]
+    assert main([*words, "-n", "2", *options]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert len(rows) == 2
+    for cost, text in rows:
+        assert re.fullmatch(kept, text)
+        assert float(cost) == pytest.approx(world.model.score(text.split()), abs=1e-3)
+    assert main([*words, *options]) == 0
+    assert capsys.readouterr().out.splitlines() == [rows[0][1]]
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["a b", "--first", "c", "--index", "{index}", "--lm", "{lm}"], "found 'c' in --first"),
+        (
+            ["a b", "--at", "x", "a", "--index", "{index}", "--lm", "{lm}"],
+            "found 'x' in --at; a whole number is allowed",
+        ),
+        (["a b", "--first", "a", "--last", "a", "--index", "{index}", "--lm", "{lm}"], "'a' is the last word"),
+        (["a b", "--first", "a", "--algorithm", "full", "--index", "{index}", "--lm", "{lm}"], "exact and beam do"),
         (["a", "--index", "{index}"], "--lm MODEL"),
         (["a", "--index", "", "--lm", "{lm}"], "with --rules 1, the model alone"),
         ([], "found an empty bag"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import random
 from itertools import permutations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,12 +15,16 @@ from gyro.errors import GyroError, InputError
 from gyro.index.build import build_index
 from gyro.index.phrase import find_phrases
 from gyro.index.reader import open_index
+from gyro.run.folder import open_run
 from gyro.run.outcome import EMPTY
 from gyro.search.generator import Generator, order
 from gyro.search.settings import MAX_TOKENS, Settings
+from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
+from gyro.text.bag_file import record_to_bag
 from gyro.text.corpus import Normalisation
 from tests.grammars.phrase.cutting import cheapest_cutting
+from tests.gyro.search.constraint_problems import allowed_orders
 
 if TYPE_CHECKING:
     from tests.conftest import World
@@ -267,3 +272,93 @@ def test_index_and_model_must_agree(world: World, tmp_path: Path) -> None:
     Generator(open_index(tmp_path / "split"), world.model, Settings(rules="1"), vouched=True)
     with pytest.raises(InputError, match="order"):
         Generator(world.index, world.model, Settings(rules="1-7"))
+
+
+CONSTRAINTS: list[dict[str, Any]] = [
+    {"order": [[4, 0], [1, 3, 2]]},
+    {"units": [[3, 1], [0, 4]]},
+    {"prefix": [2, 0], "positions": [[1, -1]]},
+    {"optional": [0, 1, 4], "positions": [[3, -2]]},
+    {"counts": [1, 2, 1, 1, 1], "order": [[1, 0]]},
+    {"choices": [[[0, 1, 2], 2]], "positions": [[0, 1]]},
+    {"choices": [[[0, 1], 1], [[2, 4], 1]]},
+]
+
+
+@pytest.mark.parametrize("more", CONSTRAINTS)
+def test_the_best_of_all_orders_that_keep_to_the_constraints(world: World, more: dict[str, Any]) -> None:
+    for number, plain in enumerate(bags_of(world, 5, 5, 2)):
+        bag = record_to_bag({"tokens": plain.reference, **more}, number)
+        assert isinstance(bag, AnnotatedBag)
+        allowed = {order: world.model.score(order) for order in allowed_orders(bag)}
+        found = order(bag, index=world.index, model=world.model, beta=1000.0)
+        assert found.proved
+        assert {h.tokens for h in found.nbest(10**6)} == set(allowed)
+        assert found.best().cost == pytest.approx(min(allowed.values()), abs=1e-3)
+        by_beam = order(bag, index=world.index, model=world.model, algorithm="beam").best()
+        assert allowed[by_beam.tokens] == pytest.approx(by_beam.cost, abs=1e-3)
+        listed = Generator(world.index, world.model).nbest(bag, 10)
+        assert listed.proved
+        assert [h.cost for h in listed.hypotheses] == pytest.approx(sorted(allowed.values())[:10], abs=1e-3)
+
+
+@pytest.mark.parametrize("settings", [{"rules": "3-5"}, {"phrase_cost": "phrase=1.5"}, {"rules": "2-3", "overlap": 1}])
+def test_constraints_with_other_rules_and_costs(world: World, settings: dict[str, Any]) -> None:
+    """Fewer strings are allowed, or they cost more; what there is keeps to the constraints."""
+    for number, plain in enumerate(bags_of(world, 6, 6, 2)):
+        bag = record_to_bag({"tokens": plain.reference, "order": [[5, 0]], "optional": [1], "units": [[2, 3]]}, number)
+        assert isinstance(bag, AnnotatedBag)
+        found = order(bag, index=world.index, model=world.model, beta=1000.0, **settings)
+        assert found.proved
+        unconstrained = {
+            h.tokens: h.cost
+            for tokens in {tuple(sorted(o)) for o in allowed_orders(bag)}
+            for h in Generator(world.index, world.model, Settings(beta=1000.0, **settings))
+            .order(Bag(tokens))
+            .nbest(1000)
+        }
+        expected = {o: unconstrained[o] for o in allowed_orders(bag) if o in unconstrained}
+        if found.rung == "rules":
+            listed = {h.tokens: h.cost for h in found.nbest(10**6)}
+            assert min(listed.values()) == pytest.approx(min(expected.values()), abs=1e-3)
+            assert all(listed[o] == pytest.approx(expected[o], abs=1e-3) for o in listed.keys() & expected.keys())
+
+
+def test_a_bag_with_constraints_is_never_cut(world: World) -> None:
+    (plain,) = bags_of(world, 12, 14, 1)
+    assert plain.reference is not None
+    bag = record_to_bag({"tokens": plain.reference, "reference": plain.reference, "order": [[0, 11]]}, 1)
+    found = order(bag, index=world.index, model=world.model, max_tokens=5)
+    assert not found.outcome.pieces
+    assert found.proved
+
+
+@pytest.mark.parametrize("algorithm", RTN)
+def test_algorithms_that_know_no_constraints(world: World, algorithm: str) -> None:
+    bag = record_to_bag({"id": "7", "tokens": ["the", "cat"], "order": [[1, 0]]}, 1)
+    with pytest.raises(
+        InputError, match=rf"'7': .* order, which the algorithm {algorithm} does not know; exact and beam"
+    ):
+        order(bag, index=world.index, model=world.model, algorithm=algorithm)
+    with pytest.raises(InputError, match="the network of a bag"):
+        Generator(world.index, world.model).network(bag)
+
+
+def test_contradicting_constraints_fail_by_name_and_the_others_are_ordered(world: World, tmp_path: Path) -> None:
+    given: list[dict[str, Any]] = [
+        {"id": "x", "tokens": "the people of america", "positions": [[0, 1], [1, 1]]},
+        {"id": "y", "tokens": "the people of america", "positions": [[1, -1]]},
+    ]
+    bags = [record_to_bag(record, 1) for record in given]
+    summary = Generator(world.index, world.model).run(bags, tmp_path / "run", log=io.StringIO())
+    assert summary.failed == 1
+    first, second = open_run(tmp_path / "run").outcomes
+    assert first.reason == (
+        "found constraints that no order can keep to: 'people' is the first word; 'the' is the first word"
+    )
+    assert second.is_proved
+
+
+def test_an_order_without_words(world: World) -> None:
+    bag = record_to_bag({"tokens": ["the"], "optional": [0]}, 1)
+    assert order(bag, index=world.index, model=world.model).best().tokens in ((), ("the",))
