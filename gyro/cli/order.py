@@ -59,7 +59,7 @@ def _bags(arguments: argparse.Namespace) -> Iterable[Bag]:
     words = [word for text in arguments.words for word in text.split()]
     if not words:
         raise InputError("found an empty bag; words are needed, or - to read bags from stdin")
-    return [Bag(tuple(words))]
+    return [Bag(tuple(words), id="1")]
 
 
 def _known(bags: Iterator[Bag]) -> Iterator[Bag]:
