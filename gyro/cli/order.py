@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gyro.cli.output import write_line
 from gyro.errors import InputError
 from gyro.run.system import System, system_kind
+from gyro.search.settings import MAX_TOKENS
 from gyro.text.bag import Bag
 from gyro.text.bag_file import read_bag_files
 
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    help_line = "the bag; one quoted string is split at its blanks; - reads bags from stdin, one a line or JSON Lines"
+    help_line = (
+        f"the bag, of up to {MAX_TOKENS} tokens; a quoted string is split at its blanks; - reads bags from stdin"
+    )
     parser.add_argument("words", nargs="*", metavar="WORD", help=help_line)
     help_line = "read bags from these files, one a line or JSON Lines; - for stdin"
     parser.add_argument("--bags", nargs="+", default=[], metavar="FILE", help=help_line)
