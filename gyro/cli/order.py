@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gyro.cli.constraint_options import add_constraint_arguments, constrained_bag, refuse_constraints
 from gyro.cli.output import write_line
 from gyro.errors import InputError
 from gyro.run.system import System, system_kind
+from gyro.search.settings import MAX_TOKENS
 from gyro.text.bag import Bag
 from gyro.text.bag_file import read_bag_files
 
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    help_line = "the bag; one quoted string is split at its blanks; - reads bags from stdin, one a line or JSON Lines"
+    help_line = (
+        f"the bag, of up to {MAX_TOKENS} tokens; a quoted string is split at its blanks; - reads bags from stdin"
+    )
     parser.add_argument("words", nargs="*", metavar="WORD", help=help_line)
     help_line = "read bags from these files, one a line or JSON Lines; - for stdin"
     parser.add_argument("--bags", nargs="+", default=[], metavar="FILE", help=help_line)
@@ -62,7 +66,7 @@ def _bags(arguments: argparse.Namespace) -> Iterable[Bag]:
     words = [word for text in arguments.words for word in text.split()]
     if not words:
         raise InputError("found an empty bag; words are needed, or - to read bags from stdin")
-    return [constrained_bag(words, arguments)]
+    return [replace(constrained_bag(words, arguments), id="1")]
 
 
 def _known(bags: Iterator[Bag]) -> Iterator[Bag]:

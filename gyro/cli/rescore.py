@@ -36,24 +36,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     kinds = _kinds()
+    if arguments.tuned is not None:
+        for option in ("weight", "add"):
+            if getattr(arguments, option):
+                raise InputError(f"found --{option} and --tuned, which has the weights; one or the other is allowed")
+        arguments.weight = [1.0]  # until the table of the stage is known
     chosen = [stage for kind in kinds if (stage := kind.from_arguments(arguments)) is not None]
     if len(chosen) != 1:
         found = "found " + " and ".join(stage.usage for stage in chosen) + "; " if chosen else ""
         raise InputError(f"{found}gyro rescore takes {', or '.join(kind.usage for kind in kinds)}")
-    stage = chosen[0] if arguments.tuned is None else _tuned(chosen[0], arguments)
+    stage = chosen[0] if arguments.tuned is None else _with_weights(chosen[0], arguments.tuned)
     source = open_source(arguments.lattices, arguments.range, LatticeFormat.from_arguments(arguments))
     summary = run_stage(stage, source, arguments.output, **batch_options(arguments))
     print(summary.text())
     return summary.exit_code
 
 
-def _tuned(stage: Stage, arguments: argparse.Namespace) -> Stage:
-    for option in ("weight", "add"):
-        if getattr(arguments, option):
-            raise InputError(f"found --{option} and --tuned, which has the weights; one or the other is allowed")
-    keys = tuned_keys(arguments.tuned, type(stage))
+def _with_weights(stage: Stage, path: str) -> Stage:
+    keys = {name: value for name, value in tuned_keys(path, type(stage)).items() if name in WEIGHTS}
+    if not keys:
+        raise InputError(f"found no weights in the table [{stage.table}]; gyro tune writes some", path=path)
     kind: Any = stage  # all kinds are dataclasses
-    return cast(Stage, replace(kind, **{name: x for name, x in keys.items() if name in WEIGHTS}))
+    return cast(Stage, replace(kind, **keys))
 
 
 def _kinds() -> list[type[Stage]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass, field
 
 import pytest
 
 from gyro.errors import InputError
-from gyro.notation import NO_KEY, from_table, parse_size, parse_slice, parse_span
+from gyro.notation import NO_KEY, Renamed, from_table, parse_size, parse_slice, parse_span, read_keys
 
 
 @pytest.mark.parametrize(
@@ -77,3 +78,20 @@ def test_a_table_becomes_a_dataclass() -> None:
 def test_a_wrong_table_is_refused_by_name(table: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         from_table(Table, table, "[t]")
+
+
+def test_the_keys_of_a_table_that_lacks_some() -> None:
+    assert read_keys(Table, {"size": 2, "most": 3}, "[t]") == {"size": 2.0, "most": 3.0}
+    with pytest.raises(InputError, match=r"found the key 'sizes' in \[t\]"):
+        read_keys(Table, {"sizes": 1}, "[t]")
+
+
+@pytest.mark.parametrize("words", [["--old", "3"], ["--old=3"], ["--old"], ["--new", "1", "--old", "3"]])
+def test_an_old_name_tells_the_new_one(words: list[str]) -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--new", type=int, default=7)
+    parser.add_argument("--old", action=Renamed, new="--new")
+    assert vars(parser.parse_args([])) == {"new": 7}
+    assert "--old" not in parser.format_help()
+    with pytest.raises(InputError, match="found --old, which has another name here: --new"):
+        parser.parse_args(words)

@@ -64,6 +64,15 @@ def test_what_tune_writes_is_read(world: World, ordered: Path, tmp_path: Path) -
     assert open_run(tmp_path / "a").best() == open_run(tmp_path / "b").best()
 
 
+def test_the_weight_of_a_dependency_model(rescored: Path, tmp_path: Path) -> None:
+    """What is tuned on a run is the weight that it is made again with."""
+    (tmp_path / "tuned.toml").write_text("[dependency]\nweight = 0.2\nsentences = 9\n")
+    words = ["rescore", str(rescored / "second"), "-o", str(tmp_path / "run"), "-n", "10"]
+    assert main([*words, "--dependency-lm", str(rescored / "trees"), "--tuned", str(tmp_path / "tuned.toml")]) == 0
+    assert open_run(tmp_path / "run").settings == open_run(rescored / "third").settings
+    assert open_run(tmp_path / "run").best() == open_run(rescored / "third").best()
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
