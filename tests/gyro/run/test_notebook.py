@@ -40,6 +40,14 @@ def test_what_is_not_proved_is_not_called_the_optimum() -> None:
     assert "The first is the best that was found." in ordering(proved=False)._repr_html_()
 
 
+def test_of_a_large_lattice_it_says_what_is_drawn() -> None:
+    words = tuple(f"w{n}" for n in range(40))
+    strings = [Hypothesis(words, 1.0), Hypothesis(words[::-1], 2.0)]
+    html = Ordering(Lattice.from_strings(words, strings), Outcome.ordered(Bag(words), 1.0))._repr_html_()
+    assert " Drawn: the 10 best orders." in html
+    assert "Drawn" not in ordering(proved=True)._repr_html_()
+
+
 def test_a_bag_without_an_order_says_why() -> None:
     empty = Lattice.from_strings((), [])
     assert ordering_to_html(Ordering(empty, Outcome.failed(BAG, "a < b"))) == "<p>no order: a &lt; b</p>"
