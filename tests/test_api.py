@@ -18,6 +18,7 @@ import pytest
 import gyro
 from gyro.pipeline.neural_generator import NeuralGenerator
 from gyro.pipeline.options import add_arguments, open_system
+from gyro.search.many import stream_orders
 from lm.stupid_backoff.model import StupidBackoff
 from tests.conftest import World
 
@@ -177,7 +178,8 @@ def news(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         (tmp_path / name).symlink_to(target)
     lines = [" ".join(sentence) for sentence in world.held_out if len(sentence) <= 9][:20]
-    (tmp_path / "bags.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in ("bags.txt", "bags.jsonl"):  # each line is read as what it looks like
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -250,7 +252,10 @@ def test_what_the_page_on_python_shows_is_true(news: Path, capsys: pytest.Captur
 
 
 @pytest.mark.slow
-def test_what_the_page_on_python_shows_of_the_neural_model_is_true(news: Path) -> None:
+def test_what_the_page_on_python_shows_of_the_neural_model_is_true(
+    news: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (news / "bags.txt").write_text("of the world people\n.\nwe will we must\n", encoding="utf-8")
     options = argparse.ArgumentParser()
     add_arguments(options)
     arguments = ["--index", "news.index", "--lm", "news.lm", "--neural", "default", "--search"]
@@ -260,8 +265,10 @@ def test_what_the_page_on_python_shows_of_the_neural_model_is_true(news: Path) -
     assert isinstance(system, NeuralGenerator)
     assert neural.signature() == system.signature()
     assert repr(neural) == f"NeuralGenerator({neural.generator!r}, {neural.rescorer.model!r})"
-    best = neural.order(gyro.Bag(("the", "people", "of", "the", "world", "."))).best()
-    assert sorted(best.tokens) == sorted(["the", "people", "of", "the", "world", "."])
+    one_by_one = [neural.order(bag) for bag in gyro.read_bags("bags.txt")]
+    assert capsys.readouterr().out == "".join(f"{ordering.best()}\n" for ordering in one_by_one)
+    many = list(stream_orders(neural, gyro.read_bags("bags.txt"), jobs=2))
+    assert [(o.outcome, o.lattice.to_bytes()) for o in many] == [(o.outcome, o.lattice.to_bytes()) for o in one_by_one]
 
 
 def test_index_and_model_may_be_used_by_several_threads(world: World) -> None:
