@@ -13,6 +13,8 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
@@ -24,10 +26,12 @@ SECONDS = 600  # a cell that takes longer hangs
 def execute(folder: str | os.PathLike[str]) -> NotebookNode:
     """The notebook with new outputs; what fails in it raises nbclient's CellExecutionError."""
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    client = NotebookClient(notebook, timeout=SECONDS, resources={"metadata": {"path": os.fspath(folder)}})
+    # The kernel of this Python, whatever others are installed.
+    kernel = AsyncKernelManager(kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
+    place = {"metadata": {"path": os.fspath(folder)}}
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
-    executable = {"JUPYTER_PREFER_ENV_PATH": "1", "PYTHONPATH": path}
-    client.execute(env={**os.environ, **executable})
+    client = NotebookClient(notebook, km=kernel, timeout=SECONDS, resources=place)
+    client.execute(env={**os.environ, "PYTHONPATH": path}, cleanup_kc=True)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)  # when it ran
     notebook.metadata = NotebookNode(

@@ -18,6 +18,7 @@ import pytest
 import gyro
 from gyro.pipeline.neural_generator import NeuralGenerator
 from gyro.pipeline.options import add_arguments, open_system
+from gyro.search.many import stream_orders
 from lm.stupid_backoff.model import StupidBackoff
 from tests.conftest import World
 
@@ -177,13 +178,14 @@ def news(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         (tmp_path / name).symlink_to(target)
     lines = [" ".join(sentence) for sentence in world.held_out if len(sentence) <= 9][:20]
-    (tmp_path / "bags.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in ("bags.txt", "bags.jsonl"):  # each line is read as what it looks like
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def test_what_the_readme_shows_of_python_is_true(news: Path) -> None:
-    (source,) = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    (source,) = blocks("README.md")
     names = run(source)
     orders = names["orders"]
     assert isinstance(orders, gyro.Ordering)
@@ -197,9 +199,27 @@ def test_what_the_readme_shows_of_python_is_true(news: Path) -> None:
     assert "<svg" in orders._repr_html_()
 
 
-def blocks() -> list[str]:
-    """The Python of docs/python.md, a block each."""
-    return BLOCK.findall((ROOT / "docs" / "python.md").read_text(encoding="utf-8"))
+def blocks(page: str = "docs/python.md") -> list[str]:
+    """The Python of a page, a block each."""
+    return BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
+
+
+def test_all_pages_with_python_are_run_here() -> None:
+    pages = [page.relative_to(ROOT).as_posix() for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))]
+    assert sorted(page for page in pages if blocks(page)) == ["README.md", "docs/python.md", "docs/tutorial.md"]
+
+
+def test_what_the_tutorial_shows_of_python_is_true(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (source,) = blocks("docs/tutorial.md")
+    run(source)
+    written = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert [str(path) for path in written] == [
+        f"text/sotu-{years}.txt" for years in ("1790-2019", "1960-2019", "2020-2022", "2023-2026")
+    ]
+    assert all(path.stat().st_size > 10_000 for path in written)
 
 
 def test_what_the_page_on_python_shows_is_true(news: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,6 +227,9 @@ def test_what_the_page_on_python_shows_is_true(news: Path, capsys: pytest.Captur
     shown = [block for block in blocks() if "neural" not in block]
     assert len(shown) == len(blocks()) - 1
     names = run("\n".join(shown))
+    bags = len(names["run"])
+    assert repr(names["run"]) == f"Run('run', {bags} bags)"
+    assert repr(names["summary"]) == f"Summary('run', {bags} bags ordered, 0 failed)"
     printed = capsys.readouterr().out
     best, cost = names["best"], names["cost"]
     assert f"{best.text}\n{cost:8.3f}  {best.text}\n" in printed
@@ -229,7 +252,10 @@ def test_what_the_page_on_python_shows_is_true(news: Path, capsys: pytest.Captur
 
 
 @pytest.mark.slow
-def test_what_the_page_on_python_shows_of_the_neural_model_is_true(news: Path) -> None:
+def test_what_the_page_on_python_shows_of_the_neural_model_is_true(
+    news: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (news / "bags.txt").write_text("of the world people\n.\nwe will we must\n", encoding="utf-8")
     options = argparse.ArgumentParser()
     add_arguments(options)
     arguments = ["--index", "news.index", "--lm", "news.lm", "--neural", "default", "--search"]
@@ -238,8 +264,11 @@ def test_what_the_page_on_python_shows_of_the_neural_model_is_true(news: Path) -
     neural = run("\n".join(shown))["neural"]
     assert isinstance(system, NeuralGenerator)
     assert neural.signature() == system.signature()
-    best = neural.order(gyro.Bag(("the", "people", "of", "the", "world", "."))).best()
-    assert sorted(best.tokens) == sorted(["the", "people", "of", "the", "world", "."])
+    assert repr(neural) == f"NeuralGenerator({neural.generator!r}, {neural.rescorer.model!r})"
+    one_by_one = [neural.order(bag) for bag in gyro.read_bags("bags.txt")]
+    assert capsys.readouterr().out == "".join(f"{ordering.best()}\n" for ordering in one_by_one)
+    many = list(stream_orders(neural, gyro.read_bags("bags.txt"), jobs=2))
+    assert [(o.outcome, o.lattice.to_bytes()) for o in many] == [(o.outcome, o.lattice.to_bytes()) for o in one_by_one]
 
 
 def test_index_and_model_may_be_used_by_several_threads(world: World) -> None:

@@ -112,8 +112,19 @@ def is_known(name: str) -> bool:
             return True
     except ModuleNotFoundError:
         pass
-    module, _, rest = name.rpartition(".")
-    return bool(module) and is_known(module) and hasattr(import_module(module), rest)
+    owner, _, rest = name.rpartition(".")
+    return bool(owner) and is_known(owner) and hasattr(value_of(owner), rest)
+
+
+def value_of(name: str) -> object:
+    """The module of this name, or what it names in one."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError:
+        owner, _, rest = name.rpartition(".")
+        if not owner:
+            raise
+        return getattr(value_of(owner), rest)
 
 
 @pytest.mark.parametrize("page", ALL_PAGES, ids=name_of)
@@ -129,6 +140,8 @@ def test_named_modules_exist(page: Path) -> None:
         ("gyro.text.bag", True),
         ("gyro.text.bag.Bag", True),
         ("gyro.order", True),
+        ("gyro.Lattice.read", True),
+        ("gyro.Lattice.red", False),
         ("gyro.text.sack", False),
         ("gyro.text.bag.Sack", False),
         ("gyro.bag", False),

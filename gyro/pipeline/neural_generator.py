@@ -30,6 +30,9 @@ class NeuralGenerator:
         self.generator = generator
         self.rescorer = rescorer
 
+    def __repr__(self) -> str:
+        return f"NeuralGenerator({self.generator!r}, {self.rescorer.model!r})"
+
     def signature(self, nbest: int = NBEST) -> dict[str, Any]:
         """How the results are made."""
         return {**self.generator.signature(), "neural": {**self.rescorer.settings, "strings": nbest}}

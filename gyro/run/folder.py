@@ -229,6 +229,9 @@ class Run:
     def __len__(self) -> int:
         return len(self.bags)
 
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder.path)!r}, {len(self)} bags)"
+
     def lattice(self, number: int) -> Lattice | None:
         """The lattice of a bag, counted from 0; None for one that failed."""
         from gyro.lattice.lattice import Lattice  # those who read no lattice do not pay for OpenFst

@@ -39,6 +39,9 @@ class Summary:
     slowest: float
     memory: int
 
+    def __repr__(self) -> str:
+        return f"Summary({str(self.folder)!r}, {self.ok} bags ordered, {self.failed} failed)"
+
     @property
     def failed(self) -> int:
         return len(self.failures)

@@ -1,6 +1,7 @@
 """Many bags in memory, in worker processes, their orders as they come.
 
-order_many  the orderings of a stream of bags, in its order
+order_many     the orderings of a stream of bags, in its order
+stream_orders  the same of any system
 
 Bags and what was found go between the processes as JSON, a lattice as the bytes of OpenFst. Batches on the disk, with
 limits for each bag and a place to go on from, are Generator.run.
@@ -17,6 +18,7 @@ from gyro.index.reader import TextIndex
 from gyro.lattice.lattice import Lattice
 from gyro.pool import stream_tasks
 from gyro.run.outcome import Ordering, Outcome
+from gyro.run.system import System
 from gyro.search.generator import Generator
 from gyro.search.network import OutOfSteps
 from gyro.search.settings import Changes, Settings, changed
@@ -45,17 +47,21 @@ def order_many(
     needed, two a process ahead, so that they may come from a generator without an end. An error, of a bag or in
     reading them, is raised in its place and ends the work, as does closing the iterator or leaving it behind.
     """
+    return stream_orders(Generator(index, model, changed(settings, changes)), bags, jobs=jobs)
+
+
+def stream_orders(system: System, bags: Iterable[Bag | Iterable[str]], *, jobs: int = 1) -> Iterator[Ordering]:
+    """The same of any system, as one with a neural model: `stream_orders(NeuralGenerator(…), bags, jobs=2)`."""
     if jobs < 1:
         raise InputError(f"found {jobs} jobs; 1 or more are allowed")
     if isinstance(bags, str | Bag):
         raise InputError(f"found {bags!r:.60} as bags; a list of bags is allowed, or of lists of tokens")
-    generator = Generator(index, model, changed(settings, changes))
     if jobs == 1:
-        return (generator.order(as_bag(bag)) for bag in bags)
-    return _in_processes(generator, bags, jobs)
+        return (system.order(as_bag(bag)) for bag in bags)
+    return _in_processes(system, bags, jobs)
 
 
-def _in_processes(generator: Generator, bags: Iterable[Bag | Iterable[str]], jobs: int) -> Iterator[Ordering]:
+def _in_processes(system: System, bags: Iterable[Bag | Iterable[str]], jobs: int) -> Iterator[Ordering]:
     failures: list[Exception] = []
 
     def records() -> Iterator[dict[str, Any]]:
@@ -68,15 +74,16 @@ def _in_processes(generator: Generator, bags: Iterable[Bag | Iterable[str]], job
 
     def work(record: dict[str, Any]) -> list[Any]:
         try:
-            return _pack(generator.order(record_to_bag(record, 0)))
+            return _pack(system.order(record_to_bag(record, 0)))
         except GyroError as error:
             if isinstance(error, MachineError) or machine_fault(error):
                 raise  # the pool tells such
             return [type(error).__name__, str(error)]
 
-    generator.order(Bag(("a",)))  # compiled code is loaded here, and not in every process
+    # Compiled code and models are loaded here, and not in every process. Systems tell outcomes of a kind of their own.
+    kind = type(system.order(Bag(("a",))).outcome)
     for packed in stream_tasks(records(), work, jobs=jobs):
-        yield _unpack(packed)
+        yield _unpack(packed, kind)
     for failure in failures:
         raise failure
 
@@ -87,10 +94,10 @@ def _pack(ordering: Ordering) -> list[Any]:
     return [ordering.outcome.to_json(), lattice.words, b64encode(lattice.to_bytes()).decode()]
 
 
-def _unpack(packed: list[Any]) -> Ordering:
+def _unpack(packed: list[Any], outcome: type[Outcome] = Outcome) -> Ordering:
     """The ordering of a value of _pack, or the error that is told in its place."""
     if len(packed) == 2:
         kind, message = packed
         raise ERRORS.get(kind, GyroError)(message)
-    outcome, words, data = packed
-    return Ordering(Lattice.from_bytes(words, b64decode(data)), Outcome.from_json(outcome, "a worker process", 1))
+    facts, words, data = packed
+    return Ordering(Lattice.from_bytes(words, b64decode(data)), outcome.from_json(facts, "a worker process", 1))
