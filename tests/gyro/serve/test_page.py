@@ -283,6 +283,25 @@ def test_work_can_be_stopped(page: Any) -> None:
     assert page.is_enabled("#go")
 
 
+def finger_drag(page: Any, word: Any, target: Any) -> None:
+    """A finger rests on a word for a moment, and takes it along."""
+    target.scroll_into_view_if_needed()
+    finger = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *at: Any) -> None:
+        points = [{"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2} for box in at]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    start = word.bounding_box()
+    touch("touchStart", start)
+    page.wait_for_selector(".dragged")
+    for share in (0.3, 0.6, 1.0):
+        end = target.bounding_box()
+        box = {key: start[key] + share * (end[key] - start[key]) for key in start}
+        touch("touchMove", box)
+    touch("touchEnd")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_on_a_phone(browser: Any, server: str, scheme: str) -> None:
     phone = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True, "color_scheme": scheme}
@@ -293,6 +312,9 @@ def test_on_a_phone(browser: Any, server: str, scheme: str) -> None:
     chip(page, "must").tap()
     page.locator('[data-kind="together"]').tap()
     assert page.locator(".rule").count() == 1
+    page.locator(".rule .remove").tap()
+    finger_drag(page, chip(page, "do"), page.locator('[data-kind="optional"]'))
+    assert page.locator(".rule").inner_text().split() == ["do", "may", "be", "left", "out", "×"]
     page.locator(".rule .remove").tap()
     page.locator("#go").tap()
     page.wait_for_selector(f"{DONE} >> nth=2")
