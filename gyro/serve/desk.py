@@ -52,6 +52,10 @@ DIGITS = 4
 STEPS_BEFORE_NEURAL = 1000  # millions: then the first pass is only where the neural model begins
 MAX_ARCS = 20_000
 _MOST_KEPT = 8
+_RULES_TO_WARM: tuple[dict[str, Any], ...] = (
+    {"units": [[0, 1]], "order": [[1, 2]], "positions": [[6, -1]], "optional": [3]},
+    {"counts": [1, 1, 1, 1, 1, 2, 1], "choices": [[[0, 1], 1]], "algorithm": "beam"},
+)
 
 
 class Reply(TypedDict):
@@ -189,6 +193,8 @@ class Desk:
         for use in uses:
             request = {"tokens": tokens, "reference": tokens, "neural": use, "words": True, "lattice": 2}
             self.order(OrderRequest.model_validate(request))
+        for rules in _RULES_TO_WARM:  # what is refused of them needs no warmth
+            self.do({"kind": "order", "request": {"tokens": "the cat sat on the mat .", **rules}, "number": 1})
         for name in self.systems or ():
             self.order(OrderRequest.model_validate({"tokens": tokens, "system": name}))
 
