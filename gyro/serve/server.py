@@ -102,6 +102,7 @@ def serve(desk: Desk, bound: socket.socket, place: Place) -> None:
     )
     host, port = bound.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
+    bound.listen()  # before it is told: who comes at once waits until uvicorn looks
     print(f"GYRO is at http://{name}:{port}/ (Ctrl-C ends it)", flush=True)
     try:
         server.run([bound])
