@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,8 @@ def test_a_run_makes_scores_and_a_second_one_skips_what_is_done(
     first = capsys.readouterr()
     assert first.out.count("order     ") == 2
     assert "BLEU" in first.out
+    command = shlex.split(first.out.partition("try it")[2].partition(", then open")[0])
+    assert command[1::2] == ["serve", str(tmp_path / "run" / "index"), str(tmp_path / "run" / "model.lm")]
     scores = json.loads((tmp_path / "run" / "scores.json").read_text())
     assert (tmp_path / "run" / "config.toml").read_text() == config.read_text()
     best = (tmp_path / "run" / "generated" / "best.txt").read_bytes()

@@ -6,6 +6,7 @@ guard     what stands before all of them: who may ask, how large a request may b
 line_stream  many bags in one request, each answered as soon as it is done
 request   what may be asked, answer what comes back
 desk      the open index, models and systems, and the work on one request
+scorer    what strings cost under each of the open models
 drawing   the best orders as a lattice, laid out for the page
 crew      the worker processes as the server sees them; foreman is the process that starts, limits and ends them
 limit     the limits of all this

@@ -75,7 +75,6 @@ def make_app(crew: Crew, about: About, limits: Limits, when_gone: Callable[[], N
     )
     _add_pages(app)
     _add_faults(app)
-    streams = 0
 
     @app.get("/about", response_model=About, summary="What the server has open, and its limits")
     async def tell_about() -> Response:
@@ -93,6 +92,17 @@ def make_app(crew: Crew, about: About, limits: Limits, when_gone: Callable[[], N
     async def lattice(body: DrawRequest, request: Request) -> Response:
         task = {"kind": "lattice", "request": body.model_dump()}
         return _response(*await _unless_gone(request, _work(crew, task)))
+
+    _add_stream(app, crew, limits)
+    return app
+
+
+_RETRY = {"Retry-After": "1"}
+
+
+def _add_stream(app: FastAPI, crew: Crew, limits: Limits) -> None:
+    """POST /orders."""
+    streams = 0
 
     @app.post(
         "/orders",
@@ -144,11 +154,6 @@ def make_app(crew: Crew, about: About, limits: Limits, when_gone: Callable[[], N
                     streams -= 1
 
         return Counted()
-
-    return app
-
-
-_RETRY = {"Retry-After": "1"}
 
 
 def _order_task(body: OrderRequest, number: int) -> Task:

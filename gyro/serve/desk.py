@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict
 
-import numpy as np
 from pydantic import BaseModel
 
 from gyro.errors import GyroError, InputError, MachineError, ResourceError, printable
@@ -33,6 +32,7 @@ from gyro.serve.drawing import MOST_PATHS, Drawing, draw_lattice, draw_orders
 from gyro.serve.foreman import Task
 from gyro.serve.limit import Limits
 from gyro.serve.request import MOST_ORDERS, NEURAL_USES, DrawRequest, OrderRequest, to_bag
+from gyro.serve.scorer import DIGITS, Scorer
 from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 from gyro.text.corpus import tokenize
@@ -48,10 +48,13 @@ if TYPE_CHECKING:
 GYRO = "gyro"
 _RULES = ("rules", "overlap", "phrase_cost", "grammar", "cell_start")
 CHANGES = ("algorithm", *_RULES, "beta", "first_row", "beam", "max_arcs", "steps")  # of Settings, by a request
-DIGITS = 4
 STEPS_BEFORE_NEURAL = 1000  # millions: then the first pass is only where the neural model begins
 MAX_ARCS = 20_000
 _MOST_KEPT = 8
+_RULES_TO_WARM: tuple[dict[str, Any], ...] = (
+    {"units": [[0, 1]], "order": [[1, 2]], "positions": [[6, -1]], "optional": [3]},
+    {"counts": [1, 1, 1, 1, 1, 2, 1], "choices": [[[0, 1], 1]], "algorithm": "beam"},
+)
 
 
 class Reply(TypedDict):
@@ -189,6 +192,8 @@ class Desk:
         for use in uses:
             request = {"tokens": tokens, "reference": tokens, "neural": use, "words": True, "lattice": 2}
             self.order(OrderRequest.model_validate(request))
+        for rules in _RULES_TO_WARM:  # what is refused of them needs no warmth
+            self.do({"kind": "order", "request": {"tokens": "the cat sat on the mat .", **rules}, "number": 1})
         for name in self.systems or ():
             self.order(OrderRequest.model_validate({"tokens": tokens, "system": name}))
 
@@ -270,18 +275,13 @@ class Desk:
                 raise InputError(f"found {name!r} in costs; open are {', '.join(known)}")
         return request.costs
 
-    def _costs(self, strings: Sequence[tuple[str, ...]], models: Sequence[str]) -> list[dict[str, float]]:
-        """The costs of strings by model."""
-        columns: dict[str, list[float]] = {}
-        for name in models:
-            if self.neural and name == self.neural.name:
-                columns[name] = self.neural.model.costs(strings).tolist() if strings else []
-            else:
-                columns[name] = [round(self.models[name].score(tokens), DIGITS) for tokens in strings]
-        return [{name: column[place] for name, column in columns.items()} for place in range(len(strings))]
+    @cached_property
+    def _scorer(self) -> Scorer:
+        neural = self.neural
+        return Scorer(self.models, neural.name if neural else "", neural.model if neural else None)
 
     def _orders(self, found: Sequence[Hypothesis], models: Sequence[str], *, with_words: bool) -> list[Order]:
-        costs = self._costs([each.tokens for each in found], models)
+        costs = self._scorer.costs([each.tokens for each in found], models)
         ngram = [name for name in models if name in self.models] if with_words else []
         return [
             Order(
@@ -289,25 +289,10 @@ class Desk:
                 text=detokenise(each.tokens),
                 cost=round(each.cost, DIGITS),
                 costs=under,
-                words={name: self._word_costs(name, each.tokens) for name in ngram} or None,
+                words={name: self._scorer.word_costs(name, each.tokens) for name in ngram} or None,
             )
             for each, under in zip(found, costs, strict=True)
         ]
-
-    def _word_costs(self, name: str, tokens: Sequence[str]) -> list[float]:
-        """What each token costs under an n-gram model, and then the end of the sentence."""
-        words = tuple(sorted(set(tokens)))
-        walker = self._walkers[name](words)
-        context, costs = np.array([walker.start]), []
-        for token in tokens:
-            context, cost = walker.step(context, np.array([words.index(token)]))
-            costs.append(float(cost[0]))
-        costs.append(float(walker.end(context)[0]))
-        return [round(cost, DIGITS) for cost in costs]
-
-    @cached_property
-    def _walkers(self) -> dict[str, Any]:
-        return {name: model.walkers() for name, model in self.models.items()}
 
     def _reference(
         self, bag: Bag, found: Sequence[Hypothesis], models: Sequence[str], settings: Mapping[str, Any]
@@ -317,7 +302,7 @@ class Desk:
         if tokens is None:
             return None
         rank = next((rank for rank, each in enumerate(found, 1) if each.tokens == tokens), None)
-        costs = self._costs([tokens], models)[0]
+        costs = self._scorer.costs([tokens], models)[0]
         cost = found[rank - 1].cost if rank else None
         if settings and not settings["phrase_cost"]:
             cost = self.models[settings["model"]].score(tokens)

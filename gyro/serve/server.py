@@ -3,6 +3,7 @@
 serve          until it is ended by hand
 bind           the socket, or in one line why there is none
 is_loopback    whether an address is this machine's own, which no other reaches
+warning        what is told of a server that other machines reach
 Place          where the server is, and by what further names it goes
 """
 
@@ -61,16 +62,20 @@ def is_loopback(bound: socket.socket) -> bool:
     return ipaddress.ip_address(bound.getsockname()[0].partition("%")[0]).is_loopback
 
 
+def warning(bound: socket.socket, place: Place) -> str:
+    """What is told of a server that other machines reach; empty of one that they do not."""
+    if is_loopback(bound):
+        return ""
+    return f"warning: --host {place.host} is open to other machines: who reaches it may use it, without a password"
+
+
 def serve(desk: Desk, bound: socket.socket, place: Place) -> None:
     """Serve until Ctrl-C."""
     crew = Crew(desk.do, desk.limits)
     crew.start([bound])
+    if told := warning(bound, place):
+        print(told, file=sys.stderr)
     is_local = is_loopback(bound)
-    if not is_local:
-        print(
-            f"warning: --host {place.host} is open to other machines: who reaches it may use it, without a password",
-            file=sys.stderr,
-        )
     server: uvicorn.Server
     gone = False
 
@@ -97,6 +102,7 @@ def serve(desk: Desk, bound: socket.socket, place: Place) -> None:
     )
     host, port = bound.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
+    bound.listen()  # before it is told: who comes at once waits until uvicorn looks
     print(f"GYRO is at http://{name}:{port}/ (Ctrl-C ends it)", flush=True)
     try:
         server.run([bound])

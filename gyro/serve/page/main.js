@@ -18,7 +18,7 @@ const PLACEHOLDERS = {
 
 let settings = null;
 let reference = null; // the tokens of a sentence that was shuffled
-let running = null;
+let running = null; // what stops the work that goes on
 let mostTokens = Infinity;
 const bag = new BagView(() => updateGo());
 
@@ -87,7 +87,7 @@ let shuffledText = null;
 
 function updateGo() {
   const count = bag.tokens.length;
-  byId("go").disabled = mode() === "words" && count === 0;
+  byId("go").disabled = running !== null || (mode() === "words" && count === 0);
   if (count > mostTokens) byId("hint").textContent = `${count} tokens; at most ${mostTokens} are allowed.`;
 }
 
@@ -113,7 +113,7 @@ async function go() {
   if (!systems.length) return tell("Choose a system.");
   const controller = new AbortController();
   running = controller;
-  byId("go").disabled = true;
+  updateGo();
   byId("stop").hidden = false;
   tell("Searching …");
   const ways = waysOf(bag.tokens);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,7 +31,8 @@ def server(world: World) -> Iterator[str]:
         told = process.stdout.readline()
         assert told.startswith("GYRO is at http://127.0.0.1:"), "what it says is on standard error"
         yield told.split()[3].rstrip("/")
-        process.terminate()
+        process.send_signal(signal.SIGINT)  # Ctrl-C is how it is ended, and no mistake
+        assert process.wait(60) == 0
 
 
 @pytest.fixture(scope="session")
