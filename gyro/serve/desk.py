@@ -33,7 +33,6 @@ from gyro.serve.foreman import Task
 from gyro.serve.limit import Limits
 from gyro.serve.request import MOST_ORDERS, NEURAL_USES, DrawRequest, OrderRequest, to_bag
 from gyro.serve.scorer import DIGITS, Scorer
-from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag import Bag
 from gyro.text.corpus import tokenize
 from gyro.text.detokenise import detokenise
@@ -224,9 +223,6 @@ class Desk:
         settings = replace(settings, steps=min(settings.steps, STEPS_BEFORE_NEURAL))
         weight = neural.weight if request.neural_weight is None else request.neural_weight
         told |= {"neural": use, "neural_weight": weight}
-        if use == "search" and isinstance(bag, AnnotatedBag) and bag.constraints:
-            found = f"found {', '.join(bag.constraints)} and neural 'search', which goes on to any order"
-            raise InputError(f"{found}; 'lists' or 'off' is allowed")
         budget = (request.budget or neural.budget) if use == "search" else 0
         told |= {"budget": budget} if budget else {}
         rescorer = self._rescorer(neural.model, weight, name, budget)

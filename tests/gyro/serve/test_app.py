@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gyro.text.annotated_bag import AnnotatedBag
 from tests.conftest import World
 from tests.gyro.serve.conftest import LARGEST, LARGEST_STREAM, LONGEST, httpx
 
@@ -266,7 +265,6 @@ def test_any_lines_are_answered_line_by_line(client: httpx.Client, lines: list[s
     assert all(answer.get("status") in (None, 413, 422, 503) for answer in answers)
 
 
-@pytest.mark.skipif(not hasattr(AnnotatedBag(("a",)), "positions"), reason="needs a search that keeps to constraints")
 def test_constraints_come_in_the_json_of_bags(client: httpx.Client) -> None:
     rules = {"positions": [[4, 1], [5, -1]], "units": [[2, 3]], "order": [[1, 0]]}
     for order in client.post("/order", json={"tokens": BAG, **rules}).json()["orders"]:

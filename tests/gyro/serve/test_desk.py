@@ -13,7 +13,6 @@ from gyro.serve.answer import Answer
 from gyro.serve.desk import Desk, Neural
 from gyro.serve.limit import Limits
 from gyro.serve.request import OrderRequest
-from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.detokenise import detokenise
 from lm.loading import load_language_model
 from lm.neural.model import load_neural_model
@@ -113,7 +112,7 @@ REFUSED: list[tuple[Mapping[str, Any], str]] = [
     ({"tokens": "a b", "heads": [1, -1]}, "found the constraint heads, which the system gyro does not know"),
     ({"tokens": "a", "reference": "b"}, "does not have the words of the bag"),
     ({"tokens": ["a b"]}, "found the token 'a b'"),
-    ({"tokens": "a b", "order": [[0, 1]], "neural": "search"}, "neural 'search', which goes on to any order"),
+    ({"tokens": "a b", "positions": [[0, 1], [1, 1]]}, "found constraints that no order can keep to"),
 ]
 
 
@@ -150,12 +149,6 @@ def test_a_text_is_split_as_the_index_was(desk: Desk) -> None:
     assert desk.tokenize("We didn't.").tokens == ["we", "did", "n't", "."]
 
 
-needs_constraints = pytest.mark.skipif(
-    not hasattr(AnnotatedBag(("a",)), "positions"), reason="needs a search that keeps to constraints"
-)
-
-
-@needs_constraints
 def test_constraints_are_kept(desk: Desk, world: World) -> None:
     rules = {"positions": [[0, 1], [5, -1]], "units": [[1, 2]], "order": [[3, 4]]}
     answer = ask(desk, tokens=BAG, nbest=100, **rules, **OPEN)

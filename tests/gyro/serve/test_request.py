@@ -7,9 +7,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from gyro.errors import InputError
 from gyro.serve.request import OrderRequest, one_line, to_bag
-from gyro.text.annotated_bag import AnnotatedBag
 from gyro.text.bag_file import parse_bag
 
 RECORDS = [
@@ -17,6 +15,7 @@ RECORDS = [
     {"id": 7, "tokens": ["the", "dog", "barks"], "reference": "the dog barks"},
     {"id": "x", "tokens": ["a", "b", "c"], "order": [[0, 2]], "units": [[1, 0]], "optional": [2]},
     {"tokens": ["a", "b"], "counts": [1, 3], "pos": ["DT", None]},
+    {"tokens": ["a", "b", "c"], "positions": [[0, -1]], "choices": [[[1, 2], 1]], "prefix": [1]},
     {"lemmas": ["dog", "bark"], "heads": [1, -1]},
 ]
 
@@ -26,12 +25,6 @@ def test_a_request_is_read_as_a_line_of_a_file_of_bags(record: dict[str, object]
     bag = to_bag(OrderRequest.model_validate({**record, "nbest": 3}), 4)
     expected = parse_bag(json.dumps(record), 4)
     assert (bag, bag.id, bag.reference) == (expected, expected.id, expected.reference)
-
-
-@pytest.mark.skipif(hasattr(AnnotatedBag(("a",)), "positions"), reason="this version of bags has positions")
-def test_a_key_that_bags_do_not_have_is_refused() -> None:
-    with pytest.raises(InputError, match="found the constraint positions, which this version"):
-        to_bag(OrderRequest.model_validate({"tokens": "a b", "positions": [[0, 1]]}))
 
 
 FAULTS = [
