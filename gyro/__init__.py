@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in _A
     from gyro.text.annotated_bag import AnnotatedBag
     from gyro.text.bag import Bag
     from gyro.text.bag_file import read_bags
+    from gyro.text.constrained_bag import constrain
     from gyro.text.corpus import Normalisation, read_sentences
     from lm.kenlm.estimate import estimate_model
     from lm.kenlm.model import KenlmModel, load_model
@@ -64,6 +65,7 @@ _API = {
     "Settings": "gyro.search.settings",
     "TextIndex": "gyro.index.reader",
     "build_index": "gyro.index.build",
+    "constrain": "gyro.text.constrained_bag",
     "estimate_model": "lm.kenlm.estimate",
     "load_model": "lm.kenlm.model",
     "open_index": "gyro.index.reader",
@@ -90,6 +92,7 @@ __all__ = [
     "TextIndex",
     "__version__",
     "build_index",
+    "constrain",
     "estimate_model",
     "load_model",
     "open_index",

@@ -33,6 +33,7 @@ _TREES = (
 )
 _TOKENIZED = "--tokenized"
 _ORDER = "generate bags.jsonl --index index --lm model.lm --jobs 1"
+_CONSTRAINED = "order the old dog --optional old --index index --lm model.lm"
 _BOUNDED = f"{_ORDER} --rules 1-3 --first-row 2"
 _LEARN = "trees.conllu --iterations 1"
 _BEST_FIRST = f"train best-first {_LEARN} --bits 16 --dev trees.conllu --dev-sample 1"
@@ -69,7 +70,7 @@ PARTS = {
     "ccg": Part(
         "best-first search with CCG, and its tagger",
         (
-            f"{_BEST_FIRST} --grammar ccg --beta 0.01 -o ccg",
+            f"{_BEST_FIRST} --grammar ccg --tagger-cutoff 0.01 -o ccg",
             "ccg trees.conllu -o trees.auto",
             "annotate trees.auto -o categories.jsonl --categories ccg",
             "generate categories.jsonl --system best-first --model ccg -o ccg-run",
@@ -90,6 +91,8 @@ PARTS = {
             f"{_ORDER} --algorithm beam -o beam",
             f"{_ORDER} --overlap 1 --phrase-cost phrase=1 -o overlap",
             f"{_ORDER} --rules 3-5 -o rules",
+            _CONSTRAINED,
+            f"{_CONSTRAINED} --algorithm beam",
             "score exact",
         ),
         needs_text=True,
