@@ -1,6 +1,7 @@
 """The command line: `gyro COMMAND …`.
 
-main  reads the arguments and runs the command
+main   reads the arguments and runs the command
+parse  reads them alone; `words` are as they were
 
 Each command is a module of its own name (a dash is an underscore there), which is imported only when it is asked for:
 `add_arguments(parser)`, and `run(arguments)`, which gives the exit code.
@@ -68,11 +69,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
     def work() -> int:
-        parser = _parser(words)
-        arguments = parser.parse_args(words)
+        arguments = parse(words)
         return int(arguments.command(arguments))
 
     return exit_code("gyro", work)
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments that the words of a command line make."""
+    return _parser(words).parse_args(words)
 
 
 def _check_address_space(command: str) -> None:
@@ -100,5 +105,5 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
             command.words = words[1:]
             module = import_module(f"gyro.cli.{name.replace('-', '_')}")
             module.add_arguments(command)
-            command.set_defaults(command=module.run)
+            command.set_defaults(command=module.run, words=words)
     return parser
