@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager, nullcontext, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,40 +85,53 @@ def _close() -> None:
 def _new_pool(head: Mapping[str, Any]) -> LastingPool[Any, Any]:
     if head["gyro"] != __version__:
         raise GyroError(f"found gyro {__version__}; the driver has {head['gyro']}, and both must have the same")
-    with suppress(OSError):  # where there is no such folder, relative paths lead nowhere, and that is told
-        os.chdir(head["folder"])
-    copies = head["copies"]
+    # Where Spark puts files is, for it, relative to the folder that this process was started in.
+    copies = {
+        place: [(name, str(shipped(sent).absolute())) for name, sent in files]
+        for place, files in head["copies"].items()
+    }
     os.environ.update({name: relocated(value, copies) for name, value in head["environment"].items()})
-    work: Callable[[Any], Any] = import_module(WORKS[head["work"]]).open_work(head["arguments"], copies)
-    # A task comes with its place in the message, which its end is told by.
-    return LastingPool(lambda task: work(task[1]), time_limit=head["time_limit"], memory_limit=head["memory_limit"])
+    with _within(head["folder"]):
+        work: Callable[[Any], Any] = import_module(WORKS[head["work"]]).open_work(head["arguments"], copies)
+
+    def do(task: tuple[int, Any]) -> Any:
+        """In the child: a task comes with its place in the message, which its end is told by."""
+        with _within(head["folder"]):
+            return work(task[1])
+
+    return LastingPool(do, time_limit=head["time_limit"], memory_limit=head["memory_limit"])
+
+
+@contextmanager
+def _within(folder: str) -> Iterator[None]:
+    """In the driver's folder; where there is none, relative paths lead nowhere, and that is told by who opens them."""
+    with chdir(folder) if os.path.isdir(folder) else nullcontext():
+        yield
 
 
 def relocated(path: str, copies: Mapping[str, Sequence[Sequence[str]]]) -> str:
-    """The path with the copy of what it names in its place, if there is one; it may stand after a colon.
+    """The path with the copy of what it names in its place, if there is one: `kenlm:PATH`, `PATH/index` and so on.
 
-    `copies` has, for what was sent, the pairs of the names of its files and the names that they were sent under.
+    `copies` has, for what was sent, the pairs of the names of its files and the places that they were sent to.
     """
     for place in copies:
-        start, _, rest = path.rpartition(place)
-        is_whole = path.endswith(place) and (not start or start.endswith((":", "=")))
-        if is_whole and not rest:
-            return f"{start}{_assembled(place, copies[place])}"
+        if match := re.search(rf"(?<![^:=]){re.escape(place)}(?![^:/])", path):
+            return f"{path[: match.start()]}{_assembled(place, copies[place])}{path[match.end() :]}"
     return path
 
 
 def _assembled(place: str, files: Sequence[Sequence[str]]) -> Path:
     """The copy of a file or a folder, whose files Spark has sent one by one."""
     if len(files) == 1 and not files[0][0]:
-        return shipped(files[0][1])
-    first = shipped(files[0][1])
+        return Path(files[0][1])
+    first = Path(files[0][1])
     folder = first.with_name(f"{first.name}.folder") / Path(place).name
     if not folder.exists():
         making = first.with_name(f"{first.name}.{os.getpid()}") / folder.name
         for name, sent in files:
             file = making / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.symlink_to(shipped(sent))
+            file.symlink_to(sent)
         with suppress(OSError):  # another process of this node was first
             os.rename(making.parent, folder.parent)
     return folder
