@@ -70,7 +70,7 @@ def open_work(facts: Mapping[str, Any], copies: Mapping[str, Any]) -> Callable[[
         raise AssertionError("a batch began in an executor")
     wanted = {**facts["settings"], "n-best lists of": facts["nbest"]}
     if difference := first_difference(wanted, json.loads(json.dumps(settings)), "settings"):
-        raise InputError(f"what is opened here is not what the driver has: {difference} here")
+        raise InputError(f"what is opened here is not what the driver has: {difference}")
     load_compiled()
     labels, gzipped = facts["labels"], facts["gzip"]
 
