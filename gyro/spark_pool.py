@@ -3,16 +3,17 @@
 Cluster    a master, connected when the first task needs it
 SparkPool  a `gyro.pool.Remote`: what it runs is opened once in each executor process (gyro.spark_executor)
 
-A Spark job is a handful of tasks, about two seconds of work. What it has done when that is over comes back, and the rest
-waits for the next one: so results come as they are made, and a lost executor takes no more with it than those seconds.
-Its tasks go to another executor; those that cost Spark several executors one after the other go again alone, and one
-that then still does is a Failure, as a task is on one machine whose process dies.
+A Spark job is a handful of tasks, about two seconds of work. What it has done when that is over comes back, and the
+rest waits for the next one: so results come as they are made, and a lost executor takes no more with it than those
+seconds. Its tasks go to another executor; those that cost Spark several executors one after the other go again alone,
+and one that then still does is a Failure, as a task is on one machine whose process dies.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections import deque
@@ -99,9 +100,12 @@ def _send(spark: Spark, path: Path, folder: Path, prefix: str) -> Iterator[tuple
     if not files:
         raise InputError("found an empty folder; there is nothing to ship", path=path)
     for number, file in enumerate(files):
-        link = folder / f"{prefix}-{number}"
-        link.symlink_to(file.absolute())
-        yield "" if file == path else str(file.relative_to(path)), spark.ship(link)
+        named = folder / f"{prefix}-{number}"
+        try:
+            os.link(file.resolve(), named)  # Spark would follow a symbolic link, and take the name from there
+        except OSError:  # the folder is on another disk
+            shutil.copyfile(file, named)
+        yield "" if file == path else str(file.relative_to(path)), spark.ship(named)
 
 
 class _Job(NamedTuple):
