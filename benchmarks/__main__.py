@@ -19,6 +19,8 @@ NAMES = (
     "neural",
     "transition",
     "wan",
+    "spark_index",
+    "spark_batch",
 )
 
 

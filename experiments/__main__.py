@@ -9,6 +9,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from experiments.comparison_results import write_comparison_results
 from experiments.description import find_experiments, load_experiment
 from experiments.estimate import Estimate, make_estimate, time_text
 from experiments.laboratory import Laboratory
+from experiments.place import Place, SparkPlace
 from experiments.results import write_results
 from experiments.syntax import SyntaxLaboratory
 from experiments.syntax_description import KIND as SYNTAX
@@ -33,6 +35,8 @@ from experiments.text_size_description import load_text_size
 from experiments.text_size_estimate import make_text_size_estimate
 from experiments.text_size_results import write_text_size_results
 from gyro.errors import InputError, exit_code
+from gyro.spark import spark_master
+from gyro.spark_pool import Cluster
 
 DESCRIPTIONS = Path(__file__).parent
 RUNS = Path("runs") / "experiments"
@@ -44,6 +48,7 @@ class Work:
 
     title: str
     absent: str  # the folder that it needs, when that is not there
+    place: Place
     check: Callable[[], None]
     estimate: Callable[[], Estimate]
     write: Callable[[], list[Path]]
@@ -56,13 +61,16 @@ class Kind(NamedTuple):
     laboratory: Callable[..., Any]
     estimate: Callable[[Any], Estimate]
     write: Callable[[Any], list[Path]]
+    on_spark: bool = True
 
-    def work(self, path: Path, folder: Path, sample: int | None, jobs: int) -> Work:
+    def work(self, path: Path, folder: Path, sample: int | None, jobs: int, place: Place) -> Work:
         experiment = self.load(path)
-        laboratory = self.laboratory(experiment, folder, sample=sample, jobs=jobs)
+        where = {"place": place} if self.on_spark else {}
+        laboratory = self.laboratory(experiment, folder, sample=sample, jobs=jobs, **where)
         return Work(
             experiment.title,
             experiment.data if experiment.is_absent() else "",
+            place,
             laboratory.check,
             lambda: self.estimate(laboratory),
             lambda: self.write(laboratory),
@@ -75,7 +83,7 @@ KINDS = {
     "": Kind(load_experiment, Laboratory, make_estimate, write_results),
     SYNTAX: Kind(load_syntax, SyntaxLaboratory, make_syntax_estimate, write_syntax_results),
     TEXT_SIZE: Kind(load_text_size, TextSizeLaboratory, make_text_size_estimate, write_text_size_results),
-    COMPARISON: Kind(load_comparison, ComparisonLaboratory, make_comparison_estimate, write_comparison_results),
+    COMPARISON: Kind(load_comparison, ComparisonLaboratory, make_comparison_estimate, write_comparison_results, False),
 }
 
 
@@ -89,6 +97,7 @@ def run(work: Work) -> None:
         if seconds and not step.is_done():  # an earlier step may have done it too
             place = f"[{number}/{len(estimate.steps)}]"
             print(f"\n{place} {step.name}; about {time_text(left)} to go", flush=True)
+        work.place.begin(step.name)
         step.do()
         left -= seconds
     print(f"\nall steps done in {time_text(time.monotonic() - began)}; writing the results", flush=True)
@@ -106,6 +115,11 @@ def main(argv: Sequence[str] | None = None, *, folder: Path = DESCRIPTIONS, runs
         "--sample", type=int, metavar="N", help="bags a set, in a folder of their own (default: TOML's)"
     )
     parser.add_argument("--jobs", "-j", type=int, default=2, metavar="N", help="processes (default 2)")
+    parser.add_argument(
+        "--spark",
+        metavar="MASTER",
+        help="have the batches of runs done by executors of Spark (default: SPARK_MASTER or that of spark-submit)",
+    )
     arguments = parser.parse_args(argv)
     return exit_code("experiments", lambda: _work(arguments, known, runs))
 
@@ -117,18 +131,25 @@ def _work(arguments: argparse.Namespace, known: dict[str, tuple[str, Path]], run
     for name in arguments.names:
         if name not in known:
             raise InputError(f"found the experiment {name!r}; allowed are {', '.join(known)}")
-    for name in arguments.names or known:
-        kind, path = known[name]
-        work = KINDS[kind].work(path, runs / name, arguments.sample, arguments.jobs)
-        print(f"\n== {name}: {work.title}\n", flush=True)
-        if work.absent:
-            print(f"skipped: it needs the folder {work.absent}, which is not there")
-        elif arguments.estimate:
-            print(work.estimate().text())
-        elif arguments.results:
-            print("\n".join(map(str, work.write())))
-        else:
-            run(work)
+    master = spark_master(arguments.spark)
+    with nullcontext() if master is None else Cluster(master) as cluster:
+        for name in arguments.names or known:
+            kind, path = known[name]
+            place = Place()
+            if cluster is not None and KINDS[kind].on_spark:
+                place = SparkPlace(cluster, kind, str(path), str(runs / name), arguments.sample)
+            elif arguments.spark:
+                print(f"{name} runs commands of this machine, each in a process of its own: it does not use Spark")
+            work = KINDS[kind].work(path, runs / name, arguments.sample, arguments.jobs, place)
+            print(f"\n== {name}: {work.title}\n", flush=True)
+            if work.absent:
+                print(f"skipped: it needs the folder {work.absent}, which is not there")
+            elif arguments.estimate:
+                print(work.estimate().text())
+            elif arguments.results:
+                print("\n".join(map(str, work.write())))
+            else:
+                run(work)
     return 0
 
 

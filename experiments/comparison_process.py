@@ -164,7 +164,7 @@ class _Process:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **_ONE_THREAD},
+                env=_environment(),
                 preexec_fn=partial(die_with_parent, os.getpid()),  # else it would go on when we are killed
             )
 
@@ -191,6 +191,12 @@ class _Process:
 
     def _write_begun(self) -> None:
         write_json(_beside(self.command.target, ".begun.json"), {**(self.facts or {}), **self.used._asdict()})
+
+
+def _environment() -> dict[str, str]:
+    """Ours with one thread for each library, and without Spark: what is compared is done on this machine."""
+    spark = ("SPARK_MASTER", "PYSPARK_GATEWAY_PORT")
+    return {name: value for name, value in os.environ.items() if name not in spark} | _ONE_THREAD
 
 
 def _beside(path: Path, ending: str) -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.experiment import Experiment, Setting, folder_name
+from experiments.place import Place as WorkPlace
 from experiments.stage import TunedStage
 from gyro.errors import InputError
 from gyro.files import read_json, write_json, write_text
@@ -60,7 +61,16 @@ class Step:
 class Laboratory:
     """An experiment, and where its files are."""
 
-    def __init__(self, experiment: Experiment, folder: Path, *, sample: int | None = None, jobs: int = 2) -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: Path,
+        *,
+        sample: int | None = None,
+        jobs: int = 2,
+        place: WorkPlace | None = None,
+    ) -> None:
+        self.place = place or WorkPlace()
         self.experiment = experiment.with_sample(sample or experiment.sample)
         self.jobs = jobs
         self.shared = folder
@@ -169,7 +179,7 @@ class Laboratory:
         model = load_language_model(f"kenlm:{self.models[setting.table.lm]}")
         generator = Generator(open_index(self.shared / "index"), model, setting.generate)
         folder = self.run_folder(set_name, setting.name)
-        generator.run(bags, folder, jobs=self.jobs, nbest=NBEST, overwrite=True)
+        generator.run(bags, folder, **self._batch(), **self.place.options())
         _drop_oracles(folder, setting.table.oracles)
 
     def _tune(self, stage: TunedStage) -> None:
@@ -202,7 +212,8 @@ class Laboratory:
         )
         if values is not None and RunFolder(lattices).is_finished:
             folder = self.run_folder(set_name, stage.name)
-            run_stage(stage.tuning.stage(values, place), open_lattices(lattices), folder, place=place, **self._batch())
+            options = {**self._batch(), **self.place.options()}
+            run_stage(stage.tuning.stage(values, place), open_lattices(lattices), folder, place=place, **options)
             _drop_oracles(folder, stage.table.oracles)
 
     def _find_oracles(self, folder: Path) -> None:

@@ -27,6 +27,7 @@ from comparison.learning.development import DevScore
 from comparison.learning.training import Iteration, read_history
 from experiments.experiment import folder_name
 from experiments.laboratory import Step
+from experiments.place import Place
 from experiments.syntax_description import Decode, GyroTable, LearnerTable, SyntaxExperiment
 from grammars.annotation import Annotation, TreebankSentence, likely_categories, read_treebank, sentence_to_bag
 from grammars.ccg.tagger import MultiTagger, load_tagger
@@ -66,7 +67,16 @@ class TrainingStep(Step):
 class SyntaxLaboratory:
     """An experiment, and where its files are."""
 
-    def __init__(self, experiment: SyntaxExperiment, folder: Path, *, sample: int | None = None, jobs: int = 2) -> None:
+    def __init__(
+        self,
+        experiment: SyntaxExperiment,
+        folder: Path,
+        *,
+        sample: int | None = None,
+        jobs: int = 2,
+        place: Place | None = None,
+    ) -> None:
+        self.place = place or Place()
         self.experiment = experiment.with_sample(sample) if sample else experiment
         self.jobs = jobs
         self.shared = folder
@@ -311,13 +321,16 @@ class SyntaxLaboratory:
         language_model = self.language_model if model.settings.lm or table.complete else None
         bags = self.bags(table.set, run.bags, model.settings, tagger, pos=run.pos, heads=run.heads)
         system = BestFirstSystem(model, settings, language_model)
-        system.run(bags, self.run_folder(run), jobs=self.jobs, nbest=NBEST, overwrite=True)
+        system.run(bags, self.run_folder(run), **self._batch())
 
     def _generate(self, table: GyroTable) -> None:
         sentences = self.sample(table.set, table.bags)
         bags = [Bag(sentence.words, id=sentence.id, reference=sentence.words) for sentence in sentences]
         generator = Generator(open_index(self.index), self.language_model, table.settings)
-        generator.run(bags, self.run_folder(table), jobs=self.jobs, nbest=NBEST, overwrite=True)
+        generator.run(bags, self.run_folder(table), **self._batch())
+
+    def _batch(self) -> dict[str, Any]:
+        return {"jobs": self.jobs, "nbest": NBEST, "overwrite": True, **self.place.options()}
 
 
 _USUAL_SENTENCES = 12_500

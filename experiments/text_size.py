@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from experiments.experiment import folder_name
 from experiments.laboratory import Step
+from experiments.place import Place
 from experiments.text_size_coverage import Piece, from_json, measure_pieces
 from experiments.text_size_description import TextSizeExperiment, Way
 from gyro.errors import InputError
@@ -89,8 +90,15 @@ class TextSizeLaboratory:
     """An experiment, and where its files are."""
 
     def __init__(
-        self, experiment: TextSizeExperiment, folder: Path, *, sample: int | None = None, jobs: int = 2
+        self,
+        experiment: TextSizeExperiment,
+        folder: Path,
+        *,
+        sample: int | None = None,
+        jobs: int = 2,
+        place: Place | None = None,
     ) -> None:
+        self.place = place or Place()
         self.experiment = experiment.with_sample(sample or experiment.sample)
         self.jobs = jobs
         self.shared = folder
@@ -199,7 +207,8 @@ class TextSizeLaboratory:
         model = load_language_model(f"kenlm:{source.pipeline.model}")
         generator = Generator(each.part.open_index(), model, each.way.generate)
         folder = self.run_folder(set_name, each)
-        generator.run(self.bags(set_name), folder, jobs=self.jobs, nbest=NBEST, overwrite=True)
+        options = {"jobs": self.jobs, "nbest": NBEST, "overwrite": True, **self.place.options()}
+        generator.run(self.bags(set_name), folder, **options)
 
     # ---- parts of it
 

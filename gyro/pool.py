@@ -2,6 +2,8 @@
 
 run_tasks     run a function over tasks in forked processes; yield each task's end as it comes
 stream_tasks  run a function over a stream of tasks without a known end; yield the results in order
+LastingPool   one such process that stays between calls, each with tasks of its own
+Remote        processes of other machines that do the same (gyro.spark_pool)
 Ended         a task, its result or failure, its seconds and its peak memory in bytes
 Failure       why a task has no result, in one line
 
@@ -22,10 +24,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from multiprocessing.connection import Connection, wait
 from queue import SimpleQueue
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from gyro.errors import GyroError, InputError, MachineError, ResourceError
 from gyro.memory import peak_memory, reset_peak
@@ -55,6 +57,18 @@ class Ended(NamedTuple, Generic[T, R]):
     result: R | Failure
     seconds: float
     memory: int
+
+
+class Remote(Protocol):
+    """Processes that share nothing with this one: they open the work themselves, and get each task as a JSON value."""
+
+    def run_tasks(
+        self, tasks: Sequence[T], describe: Callable[[T], Any], *, idle: Callable[[], None]
+    ) -> Iterator[Ended[T, Any]]:
+        """Like `run_tasks` below; `describe` makes the JSON value."""
+
+    def stream_tasks(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Like `stream_tasks` below."""
 
 
 def run_tasks(
@@ -108,6 +122,8 @@ def stream_tasks(tasks: Iterable[T], work: Callable[[T], R], *, jobs: int) -> It
 class _Pool(Workers, Generic[T, R]):
     """Workers that get the numbers of tasks, quick ones a few at a time, and are ended at a limit."""
 
+    most_ahead = _MOST_AHEAD
+
     def __init__(
         self, tasks: Sequence[T], work: Callable[[T], R], time_limit: float | None, memory_limit: int | None
     ) -> None:
@@ -116,7 +132,7 @@ class _Pool(Workers, Generic[T, R]):
         self.work = work
         self.time_limit = time_limit
         self.memory_limit = memory_limit
-        self.waiting = iter(range(len(tasks)))
+        self.waiting: Iterator[int] = iter(range(len(tasks)))
         self.returned: deque[int] = deque()  # of workers that ended before they came to them
 
     def run(self, jobs: int, idle: Callable[[], None]) -> Iterator[Ended[T, R]]:
@@ -136,18 +152,29 @@ class _Pool(Workers, Generic[T, R]):
     def _give_out(self, jobs: int) -> None:
         """Give every worker as many tasks as it should have at hand; those that have died meanwhile are replaced."""
         while len(self.workers) < jobs and (task := self._next_task()) >= 0:
-            self.fork().assign(task)
+            self._assign(self.fork(), task)
         for worker in list(self.workers):
             while len(worker.tasks) <= worker.ahead and (task := self._next_task()) >= 0:
                 try:
-                    worker.assign(task)
+                    self._assign(worker, task)
                 except OSError:
                     self.returned.append(task)
                     if worker.busy:
                         break  # its pipe tells how it died
                     self.remove(worker)
-                    self.fork().assign(self.returned.pop())
+                    self._assign(self.fork(), self.returned.pop())
                     break
+
+    def _assign(self, worker: Worker, task: int) -> None:
+        worker.assign(task, self._message(task))
+
+    def _message(self, task: int) -> bytes:
+        """What tells a worker which task it has."""
+        return b"%d" % task
+
+    def _task(self, message: bytes) -> T:
+        """In the worker: the task that it has."""
+        return self.tasks[int(message)]
 
     def _next_task(self) -> int:
         return self.returned.popleft() if self.returned else next(self.waiting, -1)
@@ -166,7 +193,7 @@ class _Pool(Workers, Generic[T, R]):
         most = None if self.memory_limit is None else self.memory_limit / 4
         grown = most is not None and worker.peak > most and worker.memory() > most
         result = Failure(reply["failure"]) if "failure" in reply else reply["result"]
-        worker.ahead = min(_MOST_AHEAD, int(_SECONDS_AHEAD / max(reply["seconds"], 1e-6)))
+        worker.ahead = min(self.most_ahead, int(_SECONDS_AHEAD / max(reply["seconds"], 1e-6)))
         return self._end(worker, result, replace=grown, seconds=reply["seconds"])
 
     def _look_at(self, worker: Worker) -> Ended[T, R] | None:
@@ -191,9 +218,9 @@ class _Pool(Workers, Generic[T, R]):
         return ended
 
     def _serve(self, pipe: Connection, inherited: int) -> None:
-        """The worker's side: read the number of a task, do it, answer in JSON."""
+        """The worker's side: read which task it is, do it, answer in JSON."""
         while True:
-            task = self.tasks[int(pipe.recv_bytes())]
+            task = self._task(pipe.recv_bytes())
             reset_peak()
             begin = time.monotonic()
 
@@ -201,6 +228,36 @@ class _Pool(Workers, Generic[T, R]):
                 return {"memory": peak_memory() - inherited, "seconds": time.monotonic() - begin}
 
             pipe.send_bytes(answer(self.work, task, facts))
+
+
+class LastingPool(_Pool[T, R]):
+    """One worker with limits that stays between calls; each call brings tasks of its own, which are JSON values.
+
+    >>> pool = LastingPool(lambda n: n * n)
+    >>> [[end.result for end in pool.run_while(tasks, lambda: True)] for tasks in ([1, 2], [3])]
+    [[1, 4], [9]]
+    >>> pool.kill()
+    """
+
+    most_ahead = 0  # else both sides could wait for each other with full pipes
+
+    def __init__(
+        self, work: Callable[[T], R], *, time_limit: float | None = None, memory_limit: int | None = None
+    ) -> None:
+        super().__init__((), work, time_limit, memory_limit)
+
+    def run_while(self, tasks: Sequence[T], goes_on: Callable[[], bool]) -> Iterator[Ended[T, R]]:
+        """Yield the end of the first task, and of those after it as long as it goes on."""
+        self.tasks = tasks
+        self.waiting = takewhile(lambda task: not task or goes_on(), range(len(tasks)))
+        yield from self.run(1, lambda: None)
+
+    def _message(self, task: int) -> bytes:
+        return json.dumps(self.tasks[task]).encode()
+
+    def _task(self, message: bytes) -> T:
+        task: T = json.loads(message)
+        return task
 
 
 class _Stream(Workers, Generic[T, R]):

@@ -80,8 +80,8 @@ def spark_master(given: str | None) -> str | None:
 def open_spark(master: str, *, name: str = "gyro", settings: Mapping[str, str] | None = None) -> Iterator[Spark]:
     """Connect to a master; `settings` are taken where neither spark-submit nor spark-defaults.conf has them."""
     try:
-        with warnings.catch_warnings(action="ignore"):  # of what else is installed, and is not used here
-            import pyspark
+        import pyspark
+        from pyspark.find_spark_home import _find_spark_home
     except ImportError as error:
         raise InputError(_NEEDS_PYSPARK) from error
     if pyspark.SparkContext._active_spark_context is not None:
@@ -89,9 +89,11 @@ def open_spark(master: str, *, name: str = "gyro", settings: Mapping[str, str] |
     _check_master(master)
     handler = signal.getsignal(signal.SIGINT)  # pyspark sets its own
     try:
-        with _told(master):
+        # pyspark warns of what else is installed, though nothing here uses it.
+        with _told(master), warnings.catch_warnings(action="ignore", category=FutureWarning):
             _start_java(master)
             context = _connect(master, name, settings or {})
+        application = context.applicationId
         try:
             with _told(master):
                 spark = Spark(context, master)
@@ -100,6 +102,8 @@ def open_spark(master: str, *, name: str = "gyro", settings: Mapping[str, str] |
         finally:
             with suppress(Exception):  # it may be what ended
                 context.stop()
+            if master.startswith("local-cluster"):  # its executors keep their files where Spark is installed
+                shutil.rmtree(Path(_find_spark_home(), "work", application), ignore_errors=True)
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, handler)

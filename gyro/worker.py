@@ -53,8 +53,9 @@ class Worker:
     def busy(self) -> bool:
         return bool(self.tasks)
 
-    def assign(self, task: int) -> None:
-        self.pipe.send_bytes(b"%d" % task)
+    def assign(self, task: int, message: bytes) -> None:
+        """Give it the task with this number, which the message tells it."""
+        self.pipe.send_bytes(message)
         if not self.tasks:
             self.started, self.peak = time.monotonic(), 0
         self.tasks.append(task)

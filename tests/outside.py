@@ -6,11 +6,14 @@ needs_openfst_tools        OpenFst's command-line tools
 needs_openfst_headers      OpenFst's library for C++ and a compiler
 needs_xxhsum               the command-line tool of xxHash
 CHROMIUM, needs_chromium   a browser
+needs_spark                pyspark and Java
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -35,3 +38,7 @@ needs_openfst_headers = _needs(
 )
 needs_xxhsum = _needs(shutil.which("xxhsum"), "needs the tool xxhsum: apt-get install xxhash")
 needs_chromium = _needs(CHROMIUM, "needs a browser: apt-get install chromium")
+needs_spark = _needs(
+    find_spec("pyspark") and (shutil.which("java") or os.environ.get("JAVA_HOME")),
+    "needs Java 17 and pyspark: apt-get install openjdk-17-jre-headless, pip install 'gyro-order[spark]'",
+)

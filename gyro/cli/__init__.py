@@ -1,6 +1,7 @@
 """The command line: `gyro COMMAND …`.
 
 main          reads the arguments and runs the command
+parse         reads them alone; `command_line` is as it was
 whole_parser  all commands with all their arguments
 
 Each command is a module of its own name (a dash is an underscore there), which is imported only when it is asked for:
@@ -79,8 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     began = time.perf_counter()
 
     def work() -> int:
-        parser = _parser(words)
-        arguments = parser.parse_args(words)
+        arguments = parse(words)
         with at_volume(volume_of(arguments)):
             code = int(arguments.command(arguments))
             if volume_of(arguments) is Volume.VERBOSE:
@@ -88,6 +88,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
 
     return exit_code("gyro", work)
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """The arguments that the words of a command line make."""
+    arguments = _parser(words).parse_args(words)
+    arguments.command_line = list(words)
+    return arguments
 
 
 def _check_address_space(command: str) -> None:

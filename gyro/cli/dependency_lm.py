@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from itertools import islice
 
+from gyro.cli.spark_options import add_spark_arguments, cluster_of
 from gyro.cli.text_options import add_text_arguments, option_sentences, text_normalisation
 from gyro.errors import InputError
 from gyro.notation import parse_size
@@ -18,9 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", default="2G", metavar="SIZE", help="memory for lmplz (default 2G)")
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N sentences")
     add_text_arguments(parser)
+    add_spark_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from gyro.text.parsing import parsing_work
     from lm.dependency.model import load_dependency_model, train_dependency_model
 
     if arguments.limit is not None and arguments.limit < 1:
@@ -28,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     normalisation = text_normalisation(arguments, arguments.corpus)
     # Tokenising is much faster than parsing: one process keeps all the parser's busy.
     sentences = option_sentences(arguments, arguments.corpus)
-    with Bar(total=arguments.limit, unit=" sentences", desc="parsing") as bar:
+    with cluster_of(arguments) as cluster, Bar(total=arguments.limit, unit=" sentences", desc="parsing") as bar:
         train_dependency_model(
             islice(sentences, arguments.limit),
             arguments.output,
@@ -36,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             memory=parse_size(arguments.memory),
             normalisation=normalisation,
             jobs=arguments.jobs,
+            remote=None if cluster is None else partial(cluster.pool, *parsing_work()),
             parsed=bar.update,
             progress=bar.set_description,
         )

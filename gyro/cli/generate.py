@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from itertools import chain, islice
+from typing import Any
 
 from gyro.cli.parser import CommandParser
+from gyro.cli.spark_options import add_spark_arguments, executors_of
 from gyro.errors import InputError
 from gyro.notation import parse_slice
 from gyro.run.system import SYSTEMS, system_kind
+from gyro.text.bag import Bag
 from gyro.text.bag_file import read_bag_files
 
 
@@ -30,6 +33,7 @@ def add_arguments(parser: CommandParser) -> None:
         default="gyro",
         help="default: %(default)s; the options below are those of the system: ask with --system NAME --help",
     )
+    add_spark_arguments(parser)
     chosen = parser.value_of("--system", "gyro")
     if chosen in SYSTEMS:  # else the parser tells what is allowed
         system_kind(chosen).add_arguments(parser)
@@ -42,7 +46,17 @@ def run(arguments: argparse.Namespace) -> int:
     if not start:
         raise InputError("no bags in that range" if arguments.range else "no bags", path=arguments.bags[-1])
     system = system_kind(arguments.system).open_system(arguments)
-    options = {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "retry_failed", "gzip")}
-    summary = system.run(chain(start, bags), arguments.output, **options)
+    with executors_of(arguments) as place:
+        summary = system.run(chain(start, bags), arguments.output, **_options(arguments), **place)
     print("\n".join(filter(None, (summary.text(), system.run_text(arguments.output)))))
     return summary.exit_code
+
+
+def hand_over(arguments: argparse.Namespace, bag: Bag) -> None:
+    """In an executor: open the system, whose batch ends as a HandOver."""
+    system = system_kind(arguments.system).open_system(arguments)
+    system.run([bag], arguments.output, hand_over=True, **_options(arguments))
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {name: getattr(arguments, name) for name in ("jobs", "nbest", "overwrite", "retry_failed", "gzip")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields, replace
+from typing import Any
 
 from gyro.cli.hypothesis_options import add_hypotheses_arguments, open_chosen
 from gyro.cli.lattice_options import (
@@ -13,10 +14,15 @@ from gyro.cli.lattice_options import (
     batch_options,
     limits_of,
 )
+from gyro.cli.spark_options import add_spark_arguments, executors_of
 from gyro.cli.tuned_options import add_tuned_argument, is_default, mark_defaults, tuned_keys
+from gyro.errors import InputError
+from gyro.run.batch import Summary
+from gyro.text.bag import Bag
 from rescoring.mbr import MbrParameters
 from rescoring.mbr_stage import MbrStage, mbr_best
-from rescoring.stage import Place, run_ready
+from rescoring.source import LatticeSource
+from rescoring.stage import Place, ReadyStage, run_ready
 
 PARAMETERS = tuple(field.name for field in fields(MbrParameters))
 
@@ -31,20 +37,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_hypotheses_arguments(parser)
     add_lattice_arguments(parser)
     add_lattice_arguments(parser, "mt-", " (evidence; default: the same as above)")
+    add_spark_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.output is None:
+        if arguments.spark:
+            raise InputError("found --spark, which goes with -o DIR")
+        source, ready = _open(arguments)
+        for hypothesis in mbr_best(ready, source, arguments.jobs, **limits_of(arguments)):
+            print(" ".join(hypothesis.tokens if hypothesis else ()))
+        return 0
+    with executors_of(arguments) as place:
+        summary = _run(arguments, **place)
+    print(summary.text())
+    return summary.exit_code
+
+
+def hand_over(arguments: argparse.Namespace, _bag: Bag) -> None:
+    """In an executor: open lattices and evidence; the batch ends as a HandOver."""
+    _run(arguments, hand_over=True)
+
+
+def _run(arguments: argparse.Namespace, **place: Any) -> Summary:
+    source, ready = _open(arguments)
+    return run_ready(ready, source, arguments.output, **batch_options(arguments), **place)
+
+
+def _open(arguments: argparse.Namespace) -> tuple[LatticeSource, ReadyStage]:
+    """The lattices, and the stage with them; what gyro tune found holds where no option says otherwise."""
     stage = MbrStage.from_arguments(arguments)
     if arguments.tuned is not None:
         tuned = tuned_keys(arguments.tuned, MbrStage)
         given = {name for name, value in vars(arguments).items() if not is_default(value)}
         stage = replace(stage, **{name: value for name, value in tuned.items() if name not in given})
     source = open_chosen(arguments)
-    ready = stage.ready(source, Place())
-    if arguments.output is None:
-        for hypothesis in mbr_best(ready, source, arguments.jobs, **limits_of(arguments)):
-            print(" ".join(hypothesis.tokens if hypothesis else ()))
-        return 0
-    summary = run_ready(ready, source, arguments.output, **batch_options(arguments))
-    print(summary.text())
-    return summary.exit_code
+    return source, stage.ready(source, Place())

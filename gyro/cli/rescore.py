@@ -7,9 +7,12 @@ from dataclasses import replace
 from typing import Any, cast
 
 from gyro.cli.lattice_options import LATTICES, add_batch_arguments, add_lattice_arguments, batch_options, open_source
+from gyro.cli.spark_options import add_spark_arguments, executors_of
 from gyro.cli.tuned_options import add_tuned_argument, tuned_keys
 from gyro.errors import InputError
 from gyro.lattice.file_format import LatticeFormat
+from gyro.run.batch import Summary
+from gyro.text.bag import Bag
 from rescoring.stage import Stage, run_stage, stage_kinds
 
 WEIGHTS = ("keep", "weight", "weights")  # the keys of stages that gyro tune writes
@@ -32,9 +35,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser, "length of n-best lists; with --dependency-lm and --neural the strings that these models see"
     )
     add_lattice_arguments(parser)
+    add_spark_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
+    with executors_of(arguments) as place:
+        summary = _run(arguments, **place)
+    print(summary.text())
+    return summary.exit_code
+
+
+def hand_over(arguments: argparse.Namespace, _bag: Bag) -> None:
+    """In an executor: open lattices and models; the batch ends as a HandOver."""
+    _run(arguments, hand_over=True)
+
+
+def _run(arguments: argparse.Namespace, **place: Any) -> Summary:
     kinds = _kinds()
     if arguments.tuned is not None:
         for option in ("weight", "add"):
@@ -47,9 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"{found}gyro rescore takes {', or '.join(kind.usage for kind in kinds)}")
     stage = chosen[0] if arguments.tuned is None else _with_weights(chosen[0], arguments.tuned)
     source = open_source(arguments.lattices, arguments.range, LatticeFormat.from_arguments(arguments))
-    summary = run_stage(stage, source, arguments.output, **batch_options(arguments))
-    print(summary.text())
-    return summary.exit_code
+    return run_stage(stage, source, arguments.output, **batch_options(arguments), **place)
 
 
 def _with_weights(stage: Stage, path: str) -> Stage:

@@ -171,12 +171,17 @@ def _level_source(index: TextIndex, num_words: int, word_map: Ranks, scratch: Pa
     return LevelSource(index.path, index.num_ngrams, num_words, word_map, scratch)
 
 
+def check_memory(memory: int) -> None:
+    """Refuse so little memory that nothing can be built in it."""
+    if memory < LEAST_MEMORY:
+        raise InputError(f"found {memory >> 20} MB of memory; {LEAST_MEMORY >> 20} MB or more is allowed")
+
+
 class Budget:
     """The memory that a build may use, and what is left of it."""
 
     def __init__(self, memory: int) -> None:
-        if memory < LEAST_MEMORY:
-            raise InputError(f"found {memory >> 20} MB of memory; {LEAST_MEMORY >> 20} MB or more is allowed")
+        check_memory(memory)
         warm_up = np.zeros(2, np.int32)  # compiling takes memory too: it must show before the rest is given away
         for _ in sort_chunk(warm_up, 0, 2, 1, "<u4"):
             pass

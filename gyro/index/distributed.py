@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gyro.errors import InputError
-from gyro.index.build import check_order
+from gyro.index.build import check_memory, check_order
 from gyro.index.cut import Plan, Rows, choose_starts, cut_block, sample_rows
 from gyro.index.folder import AnyPath, new_folder, write_header
 from gyro.index.pruning import check_least
@@ -74,6 +74,7 @@ def build_shards(
     counts below which n-grams of 1, 2 … words are left out; `chunk` sets how many rows are sorted at once, for tests.
     """
     check_order(order)
+    check_memory(memory)
     least_counts = check_least(least, order)
     if shards is not None and not 1 <= shards <= 10_000:
         raise InputError(f"found {shards} shards; 1 to 10000 are allowed")

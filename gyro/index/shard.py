@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import struct
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import compress
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -23,7 +25,7 @@ from numpy.typing import NDArray
 
 from gyro.files import write_atomically
 from gyro.index.block import Block, pack, unpack
-from gyro.index.build import BYTES_PER_ENTRY, Budget, merge_levels, write_levels
+from gyro.index.build import BYTES_PER_ENTRY, LEAST_WORKING_MEMORY, Budget, merge_levels, write_levels
 from gyro.index.cut import Plan, Rows, read_slice
 from gyro.index.folder import file_facts
 from gyro.index.levels import LevelSource, sort_rows
@@ -32,6 +34,7 @@ from gyro.index.reader import BEGIN, END, counts_name, keys_name, shard_name
 from gyro.index.vocabulary import frequent_words
 
 BYTES_PER_ROW = 96  # of a chunk while it is sorted: rows twice, how often they occur, their order, a level
+BYTES_PER_WORD = 8  # of the whole vocabulary, for the counts of a sort
 
 
 def count_words(data: bytes, parts: int) -> Iterator[tuple[int, bytes]]:
@@ -57,17 +60,18 @@ def join_words(part: int, pieces: Iterable[bytes], folder: str, least: int) -> b
     kept = frequent_words(words, counts, least)
     path = Path(folder, f"words-{part:05d}")
     with write_atomically(path) as file:
-        file.write(pack("\n".join(np.array(words, object)[kept]).encode(), counts[kept]))
+        file.write(pack("".join(f"{word}\n" for word in compress(words, kept)).encode(), counts[kept]))
     marks = found.get(BEGIN, 0) + found.get(END, 0)
     facts = {"path": str(path), "tokens": int(counts.sum()) - marks, "sentences": found.get(BEGIN, 0)}
     return json.dumps(facts | {"most": int(counts.max(initial=0)), "words": int(kept.sum())}).encode()
 
 
 def read_words(path: str) -> Iterator[tuple[str, int]]:
-    """The words of a part with their counts."""
-    text, numbers = unpack(Path(path).read_bytes())
-    if numbers:
-        yield from zip(text.decode().split("\n"), np.frombuffer(numbers, np.int64).tolist(), strict=True)
+    """The words of a part with their counts; no more of the words than a buffer is in memory."""
+    with open(path, "rb") as file:
+        _, size, _ = struct.unpack("<3Q", file.read(24))  # as `pack` writes two parts
+        for count in np.fromfile(path, np.int64, offset=24 + size).tolist():
+            yield file.readline()[:-1].decode(), count
 
 
 def write_shard(shard: int, slices: Iterable[bytes], plan: Plan) -> bytes:
@@ -99,7 +103,8 @@ def _write_levels(
     """Sort the slices in chunks that fit into the memory, and merge these; the sizes of the levels, the last row, and
     how often that occurs which begins this shard and the next."""
     budget = Budget(plan.memory)
-    chunk = plan.chunk or min(budget.left() // BYTES_PER_ROW, (1 << 31) // plan.order - 1)
+    room = max(budget.left() - BYTES_PER_WORD * plan.num_words, LEAST_WORKING_MEMORY)
+    chunk = plan.chunk or min(room // BYTES_PER_ROW, (1 << 31) // plan.order - 1)
     waiting: list[tuple[Rows, NDArray[np.int64]]] = []
     totals, last = np.zeros((2, plan.order), np.int64), tuple[int, ...]()
     runs: list[LevelSource] = []

@@ -25,7 +25,7 @@ class SparkBlocks:
 
     def __init__(self, spark: Spark, sentences: Any, tokens: int = TOKENS_PER_BLOCK) -> None:
         self.spark = spark
-        self.parts = spark.cores
+        self.parts = 2 * spark.cores
         self.blocks = spark.keep(sentences.mapPartitions(partial(_blocks, tokens=tokens)))
 
     def check(self, folder: Path) -> None:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from gyro.errors import InputError
 from gyro.lattice.automaton import WordAutomaton
 from gyro.lattice.file_format import OWN_FORMAT, LatticeFormat
-from gyro.lattice.lattice_file import read_lattice_file, write_lattice_file
+from gyro.lattice.lattice_file import encode_lattice, read_lattice_file, write_lattice_file
 from gyro.lattice.minimal import minimise
 from gyro.lattice.openfst_format import STANDARD, FstArrays, IntArray, check_arrays, encode_const
 from gyro.lattice.openfst_reader import decode_const
@@ -287,6 +287,10 @@ class Lattice:
         `tropical_LT_tropical`, whose arcs have a second cost of 0.
         """
         write_lattice_file(path, self.words, self._arrays, labels, symbols=symbols, arc_type=arc_type)
+
+    def encode(self, labels: Mapping[str, int], *, gzipped: bool) -> bytes:
+        """The bytes that `write` puts into a file with symbols."""
+        return encode_lattice(self.words, self._arrays, labels, gzipped=gzipped)
 
     @staticmethod
     def read(path: str | PathLike[str], format: LatticeFormat = OWN_FORMAT) -> Lattice:

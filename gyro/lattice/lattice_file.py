@@ -1,9 +1,10 @@
 """Lattices in files: arrays and words to an OpenFst file and back.
 
 read_lattice_file    the words and the arrays of a file of ours or of another tool
-write_lattice_file   an OpenFst vector file, gzipped when its name ends in .gz
+encode_lattice       the bytes of an OpenFst vector file, gzipped or not
+write_lattice_file   such a file, gzipped when its name ends in .gz
 
-`gyro.lattice.lattice.Lattice.read` and `Lattice.write` are the way here.
+`gyro.lattice.lattice.Lattice.read`, `Lattice.encode` and `Lattice.write` are the way here.
 """
 
 from __future__ import annotations
@@ -51,16 +52,16 @@ def read_lattice_file(path: AnyPath, format: LatticeFormat) -> tuple[tuple[str, 
     return words, dataclasses.replace(arrays, input=label, output=label)
 
 
-def write_lattice_file(
-    path: AnyPath,
+def encode_lattice(
     words: Sequence[str],
     arrays: FstArrays,
     labels: Mapping[str, int] | None = None,
     *,
     symbols: bool = True,
     arc_type: str = STANDARD,
-) -> None:
-    """Write the acceptor in which label i + 1 is the ith word; `labels` gives each word another label."""
+    gzipped: bool = False,
+) -> bytes:
+    """The file of the acceptor in which label i + 1 is the ith word; `labels` gives each word another label."""
     if arc_type not in COSTS:
         raise InputError(f"found the type {arc_type!r} of arcs; allowed are {' and '.join(COSTS)}")
     used = np.unique(arrays.output).tolist()
@@ -74,8 +75,23 @@ def write_lattice_file(
     fst = dataclasses.replace(arrays, input=label, output=label).with_arcs(order)
     shown = {0: EPSILON} | {ids[label]: word for label, word in names.items()}
     data = encode_vector(fst, shown if symbols else None, arc_type)
+    return gzip.compress(data, GZIP_LEVEL, mtime=0) if gzipped else data
+
+
+def write_lattice_file(
+    path: AnyPath,
+    words: Sequence[str],
+    arrays: FstArrays,
+    labels: Mapping[str, int] | None = None,
+    *,
+    symbols: bool = True,
+    arc_type: str = STANDARD,
+) -> None:
+    """Write the same to a file, gzipped when its name ends in .gz."""
+    gzipped = str(path).endswith(".gz")
+    data = encode_lattice(words, arrays, labels, symbols=symbols, arc_type=arc_type, gzipped=gzipped)
     with write_atomically(path) as file:
-        file.write(gzip.compress(data, GZIP_LEVEL, mtime=0) if str(path).endswith(".gz") else data)
+        file.write(data)
 
 
 def _one_side(file: FstFile, side: str | None) -> tuple[FstArrays, Symbols | None]:

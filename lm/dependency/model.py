@@ -30,7 +30,7 @@ from typing import Any
 from gyro.errors import InputError
 from gyro.files import read_json, scratch_folder, write_json
 from gyro.text.corpus import ROOT, Normalisation
-from gyro.text.parsing import parser_name
+from gyro.text.parsing import RemotePool, parser_name
 from gyro.version import __version__
 from lm.dependency.parse import Parsed, parse_corpus, read_parses
 from lm.kenlm.estimate import LOWEST_ORDER, estimate_model
@@ -125,17 +125,18 @@ def train_dependency_model(
     memory: str | int = "2G",
     normalisation: Normalisation,
     jobs: int = 1,
+    remote: RemotePool | None = None,
     parsed: Callable[[int], None] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> None:
-    """Parse the sentences with spaCy in `jobs` processes and write their model as the folder `path`.
+    """Parse the sentences with spaCy in `jobs` processes or in `remote` ones, and write their model as a folder.
 
     Until it is there, PATH.parts holds the parses: the same call goes on from them. `parsed` gets numbers of sentences.
     """
     target = _check_target(path, order)
     find_program("lmplz")  # raises here when lmplz is not installed, not after hours of parsing
     parts = Path(f"{target}.parts")
-    blocks = parse_corpus(sentences, parts, normalisation=normalisation, jobs=jobs, progress=parsed)
+    blocks = parse_corpus(sentences, parts, normalisation=normalisation, jobs=jobs, remote=remote, progress=parsed)
     estimate_dependency_model(
         read_parses(blocks),
         target,

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from gyro.errors import InputError
 from gyro.files import parse_json, read_json, write_atomically, write_json
 from gyro.text.corpus import Heads, Normalisation
-from gyro.text.parsing import parse_sentences, parser_name
+from gyro.text.parsing import RemotePool, parse_sentences, parser_name
 
 FORMAT, VERSION = "gyro parses", 1
 SENTENCES_PER_BLOCK = 5000  # the same batches for the parser whether a run was killed or not: a multiple of its tasks
@@ -41,6 +41,7 @@ def parse_corpus(
     *,
     normalisation: Normalisation,
     jobs: int = 1,
+    remote: RemotePool | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Path]:
     """Parse the sentences, and give the block files that hold them; `progress` gets numbers of finished sentences.
@@ -60,7 +61,7 @@ def parse_corpus(
         tell(len(unparsed))
     # The parser reads some tasks ahead of its results: tee keeps just these sentences.
     given, kept = tee(chain(unparsed, remaining))
-    trees = zip(kept, parse_sentences(given, jobs=jobs), strict=True)
+    trees = zip(kept, parse_sentences(given, jobs=jobs, remote=remote), strict=True)
     for path in _block_paths(folder, len(paths)):
         block = []
         for tokens, heads in islice(trees, SENTENCES_PER_BLOCK):

@@ -112,7 +112,7 @@ def test_a_worker_is_another_process_until_it_is_removed(workers: Workers) -> No
     first, second = workers.fork(), workers.fork()
     for number, worker in enumerate((first, second)):
         assert not worker.busy
-        worker.assign(number)
+        worker.assign(number, b"%d" % number)
         assert worker.busy
     replies = [json.loads(worker.pipe.recv_bytes()) for worker in (first, second)]
     assert [reply[:2] for reply in replies] == [[first.process.pid, 0], [second.process.pid, MEGABYTE]]
@@ -129,13 +129,13 @@ def test_a_worker_is_another_process_until_it_is_removed(workers: Workers) -> No
 def test_a_worker_holds_what_it_took_since_it_was_forked(workers: Workers) -> None:
     parents = b"x" * (80 * MEGABYTE)
     worker = workers.fork()
-    worker.assign(40)
+    worker.assign(40, b"40")
     _, held, inherited = json.loads(worker.pipe.recv_bytes())
     assert held == 40 * MEGABYTE
     assert inherited == worker.inherited >= len(parents)
     assert 35 * MEGABYTE <= worker.memory() <= 70 * MEGABYTE
     assert worker.peak >= 35 * MEGABYTE
-    worker.assign(0)
+    worker.assign(0, b"0")
     worker.pipe.recv_bytes()
     assert worker.memory() <= 25 * MEGABYTE
     status = worker.status
@@ -150,16 +150,16 @@ def test_a_closed_pipe_ends_its_worker_and_no_other(workers: Workers) -> None:
     first.pipe.close()
     first.process.join(20)
     assert first.process.exitcode == 0
-    second.assign(1)
+    second.assign(1, b"1")
     assert json.loads(second.pipe.recv_bytes())[1] == MEGABYTE
 
 
 def test_ctrl_c_is_the_business_of_the_parent(workers: Workers) -> None:
     worker = workers.fork()
-    worker.assign(1)
+    worker.assign(1, b"1")
     worker.pipe.recv_bytes()  # now it has its signal settings
     os.kill(worker.status.pid, signal.SIGINT)
-    worker.assign(2)
+    worker.assign(2, b"2")
     assert json.loads(worker.pipe.recv_bytes())[:2] == [worker.process.pid, 2 * MEGABYTE]
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
