@@ -20,9 +20,9 @@ from gyro.errors import InputError
 from gyro.run.batch import Summary
 from gyro.text.bag import Bag
 from rescoring.mbr import MbrParameters
-from rescoring.mbr_stage import MbrStage, mbr_best
+from rescoring.mbr_stage import MbrStage, ReadyMbr, mbr_best
 from rescoring.source import LatticeSource
-from rescoring.stage import Place, ReadyStage, run_ready
+from rescoring.stage import Place, run_ready
 
 PARAMETERS = tuple(field.name for field in fields(MbrParameters))
 
@@ -64,7 +64,7 @@ def _run(arguments: argparse.Namespace, **place: Any) -> Summary:
     return run_ready(ready, source, arguments.output, **batch_options(arguments), **place)
 
 
-def _open(arguments: argparse.Namespace) -> tuple[LatticeSource, ReadyStage]:
+def _open(arguments: argparse.Namespace) -> tuple[LatticeSource, ReadyMbr]:
     """The lattices, and the stage with them; what gyro tune found holds where no option says otherwise."""
     stage = MbrStage.from_arguments(arguments)
     if arguments.tuned is not None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import carray, njit, types  # type: ignore[attr-defined]
+from numba import carray, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
@@ -135,7 +135,7 @@ def _type_pointer(context: Any, address: Any) -> Any:
 _pointer: Any = intrinsic(_type_pointer)
 
 
-@njit(cache=True)
+@compiled
 def _last_at(starts: Any, value: int) -> int:
     """The last of the sorted starts that is not above the value; 0 if all are."""
     low, high = 0, len(starts)
@@ -148,7 +148,7 @@ def _last_at(starts: Any, value: int) -> int:
     return max(low - 1, 0)
 
 
-@njit(cache=True)
+@compiled
 def _extend(
     addresses: Any,
     sizes: Any,
@@ -197,7 +197,7 @@ def _extend(
     return len(parents), -1
 
 
-@njit(cache=True)
+@compiled
 def _counts_of_4_bytes(addresses: Any, sizes: Any, starts: Any, ranks: Any, counts: Any, done: Any) -> Any:
     """Fill in the counts of n-grams by their ranks, like `_extend`."""
     for i in range(done, len(ranks)):
@@ -208,7 +208,7 @@ def _counts_of_4_bytes(addresses: Any, sizes: Any, starts: Any, ranks: Any, coun
     return len(ranks), -1
 
 
-@njit(cache=True)
+@compiled
 def _counts_of_8_bytes(addresses: Any, sizes: Any, starts: Any, ranks: Any, counts: Any, done: Any) -> Any:
     """The same for very frequent words."""
     for i in range(done, len(ranks)):
