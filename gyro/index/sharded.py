@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numba import carray, types  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from gyro.compilation import compiled
 from gyro.index.levels import LevelSource, read_entries
 from gyro.index.reader import Keys, Ranks, TextIndex, counts_name, keys_name, map_file, shard_name
 
