@@ -1,7 +1,7 @@
 """The command line: `gyro COMMAND …`.
 
 main          reads the arguments and runs the command
-parse         reads them alone; `command_line` is as it was
+read_words    reads them alone; `command_line` is as it was
 whole_parser  all commands with all their arguments
 
 Each command is a module of its own name (a dash is an underscore there), which is imported only when it is asked for:
@@ -80,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     began = time.perf_counter()
 
     def work() -> int:
-        arguments = parse(words)
+        arguments = read_words(words)
         with at_volume(volume_of(arguments)):
             code = int(arguments.command(arguments))
             if volume_of(arguments) is Volume.VERBOSE:
@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return exit_code("gyro", work)
 
 
-def parse(words: Sequence[str]) -> argparse.Namespace:
+def read_words(words: Sequence[str]) -> argparse.Namespace:
     """The arguments that the words of a command line make."""
     arguments = _parser(words).parse_args(words)
     arguments.command_line = list(words)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gyro.cli import main, parse
+from gyro.cli import main, read_words
 from gyro.cli.spark_options import cluster_of, executors_of
 from gyro.run.executor import Executors
 
@@ -21,19 +21,19 @@ def _no_master(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_master_the_work_is_done_here() -> None:
-    with cluster_of(parse(WORDS)) as cluster, executors_of(parse(WORDS)) as place:
+    with cluster_of(read_words(WORDS)) as cluster, executors_of(read_words(WORDS)) as place:
         assert cluster is None
         assert place == {}
 
 
 def test_executors_go_through_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
     given = [*WORDS, "--spark", "local[3]"]
-    with executors_of(parse(given)) as place:
+    with executors_of(read_words(given)) as place:
         executors = place["executors"]
         assert isinstance(executors, Executors)
         assert (executors.cluster.master, executors.command, executors.arguments) == ("local[3]", "command", given)
     monkeypatch.setenv("SPARK_MASTER", "yarn")
-    with cluster_of(parse(WORDS)) as cluster:
+    with cluster_of(read_words(WORDS)) as cluster:
         assert cluster is not None
         assert cluster.master == "yarn"
     with cluster_of(argparse.Namespace(spark="", ship=[])) as cluster:
@@ -55,7 +55,7 @@ def test_mistakes_are_told(
     (tmp_path / "bags.jsonl").write_text('{"id": "1", "tokens": ["a"]}\n')
     (tmp_path / "text").write_text("a b\n")
     if words[0] == "generate":
-        with pytest.raises(Exception, match=message), executors_of(parse(words)):
+        with pytest.raises(Exception, match=message), executors_of(read_words(words)):
             pass
         return
     assert main(words) == 2

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from gyro.cli import parse
+from gyro.cli import read_words
 from gyro.cli.generate import _options
 from gyro.cli.lattice_options import open_source
 from gyro.errors import InputError
@@ -79,7 +79,7 @@ def words(world: World, bags: Path, folder: Path, index: Path | None = None) -> 
 
 
 def generate(words: list[str], cluster: Cluster | None = None, *, log: io.StringIO | None = None) -> Summary:
-    arguments = parse(words)
+    arguments = read_words(words)
     options: dict[str, Any] = {"log": log or io.StringIO(), **_options(arguments)}
     if cluster is not None:
         options["executors"] = Executors(cluster, "command", words)
@@ -172,7 +172,7 @@ def test_stages_have_the_bytes_of_one_machine(
 ) -> None:
     options = [option.replace("INDEX", str(world.index_path)) for option in options]
     given = [stage.command, str(alone), "-o", str(tmp_path / "spark"), "--range", "3:40", "--gzip", *options]
-    chosen = stage.from_arguments(parse(given))
+    chosen = stage.from_arguments(read_words(given))
     assert chosen is not None
     source, common = open_source(str(alone), "3:40"), {"gzip": True, "log": io.StringIO()}
     run_stage(chosen, source, tmp_path / "here", **common)
@@ -194,8 +194,8 @@ def test_executors_take_the_copies_that_were_shipped(
     with cluster.pool("parse", parsing_work()[1]):
         away = copied.rename(copied.with_name("away"))  # it was sent by now
     try:
-        options = {"log": io.StringIO(), **_options(parse(here))}
-        system = system_kind("gyro").open_system(parse(here))
+        options = {"log": io.StringIO(), **_options(read_words(here))}
+        system = system_kind("gyro").open_system(read_words(here))
         system.run(read_bags(bags), tmp_path / "run", executors=Executors(cluster, "command", there), **options)
     finally:
         away.rename(copied)
@@ -205,7 +205,7 @@ def test_executors_take_the_copies_that_were_shipped(
 def test_what_executors_do_not_see_is_told(world: World, cluster: Cluster, bags: Path, tmp_path: Path) -> None:
     given = words(world, bags, tmp_path / "run")
     absent = [word.replace(str(world.index_path), str(tmp_path / "nowhere")) for word in given]
-    system = system_kind("gyro").open_system(parse(given))
+    system = system_kind("gyro").open_system(read_words(given))
     with pytest.raises(InputError, match=r"the executor on .* cannot begin: .*nowhere.*; give paths that all nodes"):
         system.run(read_bags(bags), tmp_path / "run", executors=Executors(cluster, "command", absent))
 
@@ -213,7 +213,7 @@ def test_what_executors_do_not_see_is_told(world: World, cluster: Cluster, bags:
 def test_other_models_than_the_drivers_are_refused(world: World, cluster: Cluster, bags: Path, tmp_path: Path) -> None:
     given = words(world, bags, tmp_path / "run")
     other = [*given[:-2], "-n", "8", "--beta", "5"]
-    system = system_kind("gyro").open_system(parse(given))
+    system = system_kind("gyro").open_system(read_words(given))
     with pytest.raises(InputError, match=r"is not what the driver has: settings.beta is 4.0 there and 5.0 here"):
         system.run(read_bags(bags), tmp_path / "run", nbest=9, executors=Executors(cluster, "command", other))
 

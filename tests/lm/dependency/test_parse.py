@@ -28,7 +28,7 @@ def parser_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
     """Blocks of three sentences and a parser that hangs all words on the first; the sentences that it was given."""
     calls: list[tuple[str, ...]] = []
 
-    def parse(sentences: Iterable[Sequence[str]], *, jobs: int = 1) -> Iterator[Heads]:
+    def parse(sentences: Iterable[Sequence[str]], *, jobs: int = 1, remote: object = None) -> Iterator[Heads]:
         for tokens in sentences:
             calls.append(tuple(tokens))
             yield (ROOT, *[0 for _ in tokens[1:]])
