@@ -237,7 +237,7 @@ def test_what_the_page_on_python_shows_is_true(news: Path, capsys: pytest.Captur
     assert names["svg"].startswith(b"<svg")
     assert names["again"].nbest(20) == names["orders"].nbest(20)
     assert names["narrow"].outcome.to_json() == names["narrow"].outcome.model_copy(update={"proved": False}).to_json()
-    assert names["bag"].constraints == ("units", "order")
+    assert names["bag"].constraints == ("units", "positions")
     sentences = Path("bags.txt").read_text(encoding="utf-8").splitlines()
     one_by_one = [
         gyro.order(line.split(), index=names["index"], model=names["model"], beta=4.0).best() for line in sentences

@@ -69,9 +69,9 @@ def sample_rows(data: bytes, plan: Plan, share: float) -> bytes:
 def choose_starts(rows: Rows, shards: int) -> tuple[tuple[int, ...], ...]:
     """Where shards begin, from the second on, by distinct sorted rows: at a new word if possible, else within one.
 
-    >>> rows = np.array([[1, 1], [2, 1], [2, 2], [2, 3], [2, 4], [3, 1]], np.int32)
+    >>> rows = np.array([[1, 1], *([2, word] for word in range(1, 8)), [3, 1]], np.int32)
     >>> choose_starts(rows, 3)
-    ((2, 2), (2, 4))
+    ((2, 3), (2, 6))
     """
     total, order = rows.shape
     if total < 2:

@@ -33,7 +33,7 @@ def find_conflict(bag: AnnotatedBag) -> str:
     """Constraints of which each one is needed for the conflict.
 
     >>> find_conflict(AnnotatedBag(("the", "cat", "sat"), positions=((0, 1), (2, 3)), units=((0, 1),), order=((2, 1),)))
-    "'sat' comes before 'cat'; 'the' is the first word; 'sat' is word 3"
+    "'sat' comes before 'cat'; 'sat' is word 3"
     """
     if not _is_impossible(bag):
         return ""

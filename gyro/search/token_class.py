@@ -62,7 +62,7 @@ def token_classes(bag: AnnotatedBag) -> BagClasses:
 
     >>> bag = AnnotatedBag(("the", "the", "the", "cat"), units=((0, 3),))
     >>> [(group.places, group.most) for group in token_classes(bag).classes]
-    [((0,), 1), ((1,), 1), ((2, 3), 2)]
+    [((0,), 1), ((1, 2), 2), ((3,), 1)]
     """
     facts = _Facts(bag)
     members: dict[Hashable, list[int]] = defaultdict(list)

@@ -19,6 +19,11 @@ from gyro.pool import Ended, Failure, _Pool, run_tasks, stream_tasks
 MEGABYTE = 2**20
 
 
+def children() -> set[psutil.Process]:
+    """Those of this process; other tests may have left a server at work."""
+    return set(psutil.Process().children())
+
+
 def results(ends: Iterable[Ended[int, Any]]) -> list[Any]:
     return [end.result for end in sorted(ends, key=lambda end: end.task)]
 
@@ -80,6 +85,8 @@ def test_failures_harm_no_other_task(jobs: int) -> None:
     ],
 )
 def test_a_fault_of_the_machine_is_no_failure_of_a_task(error: Exception, reason: str) -> None:
+    before = children()
+
     def work(task: int) -> int:
         if task == 5:
             raise InputError("cannot write", path="x.fst") from OSError(errno.EROFS, "Read-only file system")
@@ -91,7 +98,7 @@ def test_a_fault_of_the_machine_is_no_failure_of_a_task(error: Exception, reason
         for ends in (run_tasks([1, task, 2], work, jobs=2), stream_tasks([1, task, 2], work, jobs=2)):
             with pytest.raises(MachineError, match=re.escape(expected)):
                 list(ends)
-    assert not psutil.Process().children()
+    assert not children() - before
     missing = FileNotFoundError(errno.ENOENT, "No such file or directory", "x.fst")
 
     def search(_task: int) -> int:
@@ -159,11 +166,12 @@ def test_a_large_task_does_not_count_against_the_next() -> None:
 
 def test_workers_are_ended_when_the_caller_stops_early() -> None:
     ends = run_tasks(range(50), lambda task: os.getpid(), jobs=2)
+    before = children()
     next(ends)
-    children = psutil.Process().children()
-    assert children
+    workers = children() - before
+    assert workers
     ends.close()  # type: ignore[attr-defined]
-    assert not any(child.is_running() for child in children)
+    assert not any(worker.is_running() for worker in workers)
 
 
 @pytest.mark.parametrize(
@@ -212,6 +220,7 @@ def test_tasks_and_results_of_a_stream_may_be_larger_than_a_pipe() -> None:
 
 
 def test_a_stream_reads_few_tasks_ahead_and_works_while_nobody_asks(tmp_path: Path) -> None:
+    before = children()
     taken: list[int] = []
 
     def tasks() -> Iterator[int]:
@@ -226,7 +235,7 @@ def test_a_stream_reads_few_tasks_ahead_and_works_while_nobody_asks(tmp_path: Pa
     while len(list(tmp_path.iterdir())) < len(taken):
         time.sleep(0.01)
     results.close()  # type: ignore[attr-defined]
-    assert not psutil.Process().children()
+    assert not children() - before
 
 
 @pytest.mark.parametrize(
@@ -239,19 +248,22 @@ def test_a_stream_reads_few_tasks_ahead_and_works_while_nobody_asks(tmp_path: Pa
     ],
 )
 def test_a_failure_ends_a_stream_in_one_line(task: int, error: type[GyroError], message: str) -> None:
+    before = children()
     with pytest.raises(error) as raised:
         list(stream_tasks([0, 7, 8, task, *range(7, 50)], misbehave, jobs=2))
     assert str(raised.value) == message
-    assert not psutil.Process().children()
+    assert not children() - before
 
 
 def test_an_error_in_reading_the_tasks_of_a_stream_is_the_callers() -> None:
+    before = children()
+
     def tasks() -> Iterator[int]:
         yield from range(10)
         raise InputError("found a bad line")
 
     with pytest.raises(InputError, match="found a bad line"):
         list(stream_tasks(tasks(), lambda task: task, jobs=2))
-    assert not psutil.Process().children()
+    assert not children() - before
     with pytest.raises(InputError, match="found 0 jobs"):
         list(stream_tasks([1], lambda task: task, jobs=0))

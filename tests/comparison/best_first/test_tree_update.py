@@ -172,7 +172,7 @@ def test_with_wide_beams_something_is_mended_where_the_best_order_is_a_wrong_one
     tree = random_tree(size, random)
     learner = learner_of(dependency, random_weights(seed % 7), WIDE, "perceptron", step=0.0)
     learned = learner.learn(dependency_example(tree, dependency, Given(heads=True)))
-    bag = bag_input(sentence_to_bag(tree_to_sentence(tree), Annotation(heads=1.0)))
+    bag = bag_input(sentence_to_bag(tree_to_sentence(tree, "1"), Annotation(heads=1.0)))
     options = kernel_options(ModelSettings())._replace(scaled=0)
     best = Decoder(dependency, learner.weights, options, limits=Limits(1e6), trees=WIDE).decode(bag).words
     assert learner.weights.tobytes() == random_weights(seed % 7).tobytes()
@@ -218,7 +218,7 @@ def test_equal_words_of_a_head_are_all_learned(dependency: DependencyGrammar) ->
     example = dependency_example(tree, dependency, Given(heads=True))
     assert any(learner.learn(example).found for _ in range(MOST_ITERATIONS))
     decoder = Decoder(dependency, learner.weights, learner.options, limits=Limits(1e6), trees=TreeBeams(2, 2))
-    bag = sentence_to_bag(tree_to_sentence(tree), Annotation(heads=1.0))
+    bag = sentence_to_bag(tree_to_sentence(tree, "1"), Annotation(heads=1.0))
     assert decoder.decode(bag_input(bag)).words == tuple(words)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from comparison.ngram_beam.problem import KNOWN, SYSTEM, bag_to_problem
 from gyro.errors import InputError
-from gyro.run.constraint import check_constraints
+from gyro.run.constraint import KNOWN_BY, check_constraints
 from gyro.text.annotated_bag import ROOT, AnnotatedBag
 from gyro.text.bag import Bag
 
@@ -71,7 +71,8 @@ def test_what_the_search_cannot_keep_to_is_refused(annotation: dict[str, object]
     with pytest.raises(InputError) as error:
         check_constraints(bag, SYSTEM, KNOWN)
     found = f"bag 'x': found the constraint {name}, which the system ngram-beam does not know"
-    allowed = "allowed are tokens, pos, labels, lemmas, feats, units (the system best-first knows it)"
+    others = "systems gyro and best-first know" if name in KNOWN_BY["gyro"] else "system best-first knows"
+    allowed = f"allowed are tokens, pos, labels, lemmas, feats, units (the {others} it)"
     assert str(error.value) == f"{found}; {allowed}"
     with pytest.raises(InputError):
         bag_to_problem(bag)
