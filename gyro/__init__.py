@@ -19,7 +19,7 @@ errors      mistakes of the user's and what commands make of them
 files       files that are written whole or not at all; JSON of others
 checksum    checksums of whole files; array_file reads NumPy's
 notation    sizes, spans and tables as people write them
-notice      what is said on standard error, and how much of it
+notice      what is said on standard error, and how much of it; bar how far the work is
 pool        tasks in worker processes, each a worker; memory is what they may take
 row_table   the hash table of compiled code
 version     the version, in one place

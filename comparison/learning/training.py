@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from comparison.learning.development import DevScore
 from gyro.array_file import read_arrays
+from gyro.bar import Bar
 from gyro.errors import InputError
 from gyro.files import check_type, parse_object, read_json, write_atomically, write_json, write_text
-from gyro.notice import Bar
 from gyro.text.corpus import read_lines
 
 PROGRESS, HISTORY, PLOT = "checkpoint.json", "training.jsonl", "training.svg"

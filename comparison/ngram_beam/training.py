@@ -14,7 +14,7 @@ from pathlib import Path
 
 from comparison.ngram_beam.unigram_model import UnigramModel, count_words
 from grammars.conllu import ConlluSentence, is_usable, read_conllu
-from gyro.notice import Bar
+from gyro.bar import Bar
 from gyro.text.corpus import Normalisation, read_sentences
 
 TREEBANK = ".conllu"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
+from gyro.bar import Bar
 from gyro.cli.output import open_output
 from gyro.cli.text_options import add_text_arguments, text_splitting
 from gyro.errors import InputError
 from gyro.files import write_atomically
-from gyro.notice import Bar
 from gyro.pipeline.reference import check_ids, read_references, write_bags
 
 

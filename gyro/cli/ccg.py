@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from itertools import chain
 
+from gyro.bar import Bar
 from gyro.errors import InputError
 from gyro.files import write_atomically
-from gyro.notice import Bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,11 +6,11 @@ import argparse
 from functools import partial
 from itertools import islice
 
+from gyro.bar import Bar
 from gyro.cli.spark_options import add_spark_arguments, cluster_of
 from gyro.cli.text_options import add_text_arguments, option_sentences, text_normalisation
 from gyro.errors import InputError
 from gyro.notation import parse_size
-from gyro.notice import Bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

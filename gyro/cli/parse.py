@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from itertools import islice
 
+from gyro.bar import Bar
 from gyro.cli.text_options import add_text_arguments, option_sentences
 from gyro.errors import InputError
 from gyro.files import write_atomically
-from gyro.notice import Bar
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

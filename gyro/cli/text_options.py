@@ -13,8 +13,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from gyro.bar import Bar
 from gyro.errors import InputError
-from gyro.notice import Bar
 from gyro.text.corpus import Normalisation, read_sentences
 from gyro.text.tokenized import common_record
 

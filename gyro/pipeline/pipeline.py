@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gyro.bar import Bar
 from gyro.errors import InputError
 from gyro.files import write_atomically, write_text
 from gyro.index.build import build_index
 from gyro.index.reader import VERSION, open_index
 from gyro.notation import parse_size
-from gyro.notice import Bar
 from gyro.pipeline.config import Config
 from gyro.pipeline.reference import check_ids, read_references, write_bags
 from gyro.pipeline.stamp import fingerprint, make_once

@@ -9,8 +9,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, TypeVar
 
+from gyro.bar import Bar
 from gyro.errors import printable
-from gyro.notice import Bar, is_verbose
+from gyro.notice import is_verbose
 
 T = TypeVar("T")
 

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from gyro.notice import Bar, Volume, at_volume, is_verbose
+from gyro.bar import Bar
+from gyro.notice import Volume, at_volume, is_verbose
 from gyro.pool import run_tasks
 
 

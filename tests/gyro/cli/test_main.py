@@ -51,7 +51,7 @@ def test_text_to_scores_by_command(tmp_path: Path, world: World, capsys: pytest.
     assert json.loads(capsys.readouterr().out)
     lattice = str(tmp_path / "run" / "lattices" / "000001.fst")
     assert main(["show", lattice, "-o", str(tmp_path / "a.svg"), str(tmp_path / "a.png"), "--paths", "3"]) == 0
-    assert (tmp_path / "a.svg").read_text().lstrip().startswith("<?xml")
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -68,7 +68,6 @@ def test_page_shows_what_the_runs_have(page: Path) -> None:
         "4-gram",
         "Phrases by bag size",
         "Time a bag by bag size",
-        "Worst memory by bag size",
         "Exact match by bag size",
         "How far words stand from their places",
         "Optimum proved",

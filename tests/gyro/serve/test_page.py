@@ -198,9 +198,14 @@ def test_all_rules_come_in_the_json_of_bags(page: Any) -> None:
 def test_what_is_refused_is_told_in_its_place(page: Any) -> None:
     page.fill("#text", BAG)
     alone(page)
-    for word in ("we", "now"):
-        chip(page, word).click()
-        page.click('[data-kind="first"]')
+    chip(page, "we").click()
+    page.click('[data-kind="first"]')
+    chip(page, "now").click()
+    place = page.locator('[data-kind="place"]')
+    field = place.locator("xpath=following-sibling::input")
+    field.fill("1")
+    field.dispatch_event("change")
+    place.click()
     order(page)
     assert "found constraints that no order can keep to" in page.locator(".fault").inner_text()
 
