@@ -207,7 +207,7 @@ def test_what_is_refused_is_told_in_its_place(page: Any) -> None:
     field.dispatch_event("change")
     place.click()
     order(page)
-    assert "found constraints that no order can keep to" in page.locator(".fault").inner_text()
+    assert "found constraints that no order can keep to" in page.locator("main").inner_text()
 
 
 def test_rules_are_kept(page: Any) -> None:
@@ -282,7 +282,7 @@ def test_work_can_be_stopped(page: Any) -> None:
     page.click("#go")
     page.click("#stop")
     page.wait_for_selector(".fault")
-    assert "Stopped." in page.locator(".fault").inner_text()
+    assert "Stopped." in page.locator("main").inner_text()
     assert page.is_enabled("#go")
 
 
