@@ -34,7 +34,7 @@ SPARK := $(VENV)/.spark
 .PHONY: spark-with-java
 spark-with-java: $(READY)
 	@if ! command -v java > /dev/null; then echo "no Java: the tests of Spark skip (apt-get install openjdk-17-jre-headless)"; \
-	elif [ $(READY) -nt $(SPARK) ]; then \
+	elif [ ! -e $(SPARK) ] || [ $(READY) -nt $(SPARK) ]; then \
 	  $(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[spark]' \
 	    || $(BIN)/python -m pip install --quiet --editable '.[spark]'; touch $(SPARK); fi
 
