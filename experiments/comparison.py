@@ -224,7 +224,7 @@ class ComparisonLaboratory:
 
     def _rescore(self, stage: Rescoring) -> list[str]:
         table = stage.table
-        options: dict[str, Any] = {"nbest": NBEST, "jobs": 1}
+        options: dict[str, Any] = {"range": f"1:{stage.bags}" if stage.bags else False, "nbest": NBEST, "jobs": 1}
         options |= {"lm": self.material.language_model(table.lm)} if table.lm else {}
         source, folder = self.run_folder(stage.source), self.run_folder(stage)
         return ["rescore", str(source), "-o", str(folder), *to_arguments({**options, **table.options})]

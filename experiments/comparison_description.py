@@ -111,7 +111,7 @@ class Rescoring:
 
     @property
     def bags(self) -> int:
-        return self.source.bags
+        return min(filter(None, (self.table.bags, self.source.bags)), default=0)
 
 
 @dataclass(frozen=True)

@@ -194,12 +194,17 @@ class RunTable:
 
 @dataclass(frozen=True)
 class StageTable:
-    """It is run wherever its source is; `lm` is one of [[language_models]]."""
+    """It is run wherever its source is, on the first `bags` of it (0: all); `lm` is one of [[language_models]]."""
 
     name: str
     source: str
     lm: str = ""
+    bags: int = 0
     options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.bags < 0:
+            raise InputError(f"found bags below 0 in {self.name!r}")
 
 
 @dataclass(frozen=True)

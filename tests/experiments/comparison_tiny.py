@@ -97,6 +97,7 @@ model = "not there"
 name = "few after GYRO"
 source = "GYRO"
 lm = "few"
+bags = 4
 [[details]]
 given = "pos"
 [[curves]]

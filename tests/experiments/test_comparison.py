@@ -51,7 +51,7 @@ def test_runs_and_stages_are_given_models_and_bags(tiny: Path) -> None:
     ]
     assert typed(place, "few after GYRO, test, pos") == [
         *("rescore", "./test/pos/gyro", "-o", "./test/pos/few-after-gyro"),
-        *("--nbest", "10", "--jobs", "1", "--lm", "./lm/few.lm"),
+        *("--range", "1:4", "--nbest", "10", "--jobs", "1", "--lm", "./lm/few.lm"),
     ]
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from experiments.__main__ import DESCRIPTIONS, KINDS, main
-from experiments.comparison_description import KIND, Training, load_comparison
-from experiments.comparison_entry import Condition, parse_condition, to_arguments
+from experiments.comparison_description import KIND, Decode, Rescoring, Training, load_comparison
+from experiments.comparison_entry import Condition, RunTable, StageTable, parse_condition, to_arguments
 from experiments.description import find_experiments
 from gyro.errors import InputError
 from tests.experiments.comparison_tiny import write_tiny
@@ -65,6 +65,7 @@ def test_the_experiment_here_is_as_it_should_be() -> None:
         ('"GYRO"], ["an', '"Gyro"], ["an', "found the run 'Gyro'; allowed are 'GYRO'"),
         ('metric = "rate"', 'metric = "speed"', "found the metric 'speed' in table 2 of 'Somebody 2020'"),
         ("bags = 4", "bags = -4", "found bags below 0, or an empty list, in 'best-first'"),
+        ("bags = 4\n[[details]]", "bags = -1\n[[details]]", "found bags below 0 in 'few after GYRO'"),
         ("dev_sample = 2", "dev_sample = 0", "found dev_sample = 0; at least 1 is allowed"),
         ("held_out = 3", "held_out = -3", "found -3 sentences held out"),
         ("order = 2\n[[language_models]]", "order = 9\n[[language_models]]", "found the order 9 of '2-gram'"),
@@ -100,6 +101,12 @@ def test_lists_are_multiplied_out(tiny: Path) -> None:
         ("few after GYRO", "test", "words"),
         ("few after GYRO", "test", "pos"),
     ]
+
+
+@pytest.mark.parametrize(("run", "stage", "bags"), [(0, 0, 0), (4, 0, 4), (0, 2, 2), (4, 2, 2), (2, 4, 2)])
+def test_a_stage_has_no_more_bags_than_its_source(run: int, stage: int, bags: int) -> None:
+    source = Decode(RunTable("GYRO", "gyro", bags=run), "test", "words")
+    assert Rescoring(StageTable("later", "GYRO", bags=stage), source).bags == bags
 
 
 def test_a_run_has_the_model_of_its_condition(tiny: Path) -> None:
