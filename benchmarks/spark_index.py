@@ -29,7 +29,7 @@ from gyro.index.build import build_index
 from gyro.index.phrase import find_phrases
 from gyro.index.reader import open_index
 from gyro.index.spark_build import build_in_spark
-from gyro.spark import Spark, open_spark
+from gyro.spark.connection import Spark, open_spark
 from gyro.text.corpus import read_sentences
 from gyro.text.hadoop import list_files, read_in_spark
 

@@ -35,8 +35,8 @@ from experiments.text_size_description import load_text_size
 from experiments.text_size_estimate import make_text_size_estimate
 from experiments.text_size_results import write_text_size_results
 from gyro.errors import InputError, exit_code
-from gyro.spark import spark_master
-from gyro.spark_pool import Cluster
+from gyro.spark.connection import spark_master
+from gyro.spark.pool import Cluster
 
 DESCRIPTIONS = Path(__file__).parent
 RUNS = Path("runs") / "experiments"

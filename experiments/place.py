@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from gyro.run.executor import Executors
-from gyro.spark_pool import Cluster
+from gyro.spark.pool import Cluster
 
 
 class Place:

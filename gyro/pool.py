@@ -3,7 +3,7 @@
 run_tasks     run a function over tasks in forked processes; yield each task's end as it comes
 stream_tasks  run a function over a stream of tasks without a known end; yield the results in order
 LastingPool   one such process that stays between calls, each with tasks of its own
-Remote        processes of other machines that do the same (gyro.spark_pool)
+Remote        processes of other machines that do the same (gyro.spark.pool)
 Ended         a task, its result or failure, its seconds and its peak memory in bytes
 Failure       why a task has no result, in one line
 

@@ -7,7 +7,7 @@ import argparse
 from gyro.cli.text_options import add_text_arguments, counted_sentences, text_normalisation, text_splitting
 from gyro.errors import InputError
 from gyro.notation import parse_size
-from gyro.spark import spark_master
+from gyro.spark.connection import spark_master
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _build_in_spark(arguments: argparse.Namespace, master: str, memory: int) -> None:
     from gyro.index.spark_build import build_in_spark
-    from gyro.spark import open_spark
+    from gyro.spark.connection import open_spark
     from gyro.text.hadoop import list_files, local_files, read_in_spark
 
     with open_spark(master, name="gyro index") as spark:

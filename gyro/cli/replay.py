@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from gyro.cli import read_words
-from gyro.spark_executor import relocated
+from gyro.spark.executor import relocated
 from gyro.text.bag import Bag
 
 COMMANDS = ("generate", "rescore", "mbr")

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from gyro.errors import InputError
-from gyro.spark import spark_master
+from gyro.spark.connection import spark_master
 
 if TYPE_CHECKING:
-    from gyro.spark_pool import Cluster
+    from gyro.spark.pool import Cluster
 
 
 def add_spark_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def cluster_of(arguments: argparse.Namespace) -> Iterator[Cluster | None]:
             raise InputError("found --ship, which goes with --spark MASTER")
         yield None
         return
-    from gyro.spark_pool import Cluster
+    from gyro.spark.pool import Cluster
 
     with Cluster(master, arguments.ship) as cluster:
         yield cluster

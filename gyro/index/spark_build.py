@@ -14,7 +14,7 @@ from typing import Any
 from gyro.index.block import text_blocks
 from gyro.index.distributed import Cut, Join, build_shards
 from gyro.index.folder import AnyPath
-from gyro.spark import Spark
+from gyro.spark.connection import Spark
 from gyro.text.corpus import Normalisation
 
 TOKENS_PER_BLOCK = 1 << 22  # what a task sorts at once: about 150 MB

@@ -25,7 +25,7 @@ from gyro.errors import InputError
 from gyro.lattice.lattice import Lattice
 from gyro.run.bag_work import HandOver, load_compiled
 from gyro.run.folder import first_difference
-from gyro.spark_pool import Cluster, SparkPool
+from gyro.spark.pool import Cluster, SparkPool
 from gyro.text.bag import Bag
 from gyro.text.bag_file import bag_to_record, record_to_bag
 

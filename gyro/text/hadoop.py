@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from gyro.errors import InputError
-from gyro.spark import Spark
+from gyro.spark.connection import Spark
 from gyro.text.corpus import Normalisation, line_text, lines_to_sentences, unpack_lines
 
 WHOLE = (".xz", ".zst")

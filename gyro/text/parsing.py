@@ -76,7 +76,7 @@ def _run_remote(remote: RemotePool, sentences: Iterable[Sequence[str]]) -> Itera
 
 
 def parsing_work() -> tuple[str, dict[str, str]]:
-    """The name of the work and its arguments, for `gyro.spark_pool.Cluster.pool`."""
+    """The name of the work and its arguments, for `gyro.spark.pool.Cluster.pool`."""
     return "parse", {"parser": parser_name()}
 
 

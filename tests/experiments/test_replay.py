@@ -15,7 +15,7 @@ from gyro.errors import InputError
 from gyro.files import read_json
 from gyro.run.bag_work import HandOver
 from gyro.run.folder import open_run
-from gyro.spark_pool import Cluster
+from gyro.spark.pool import Cluster
 from gyro.text.bag import Bag
 
 STEPS = ["exact, soft, dev", "full, short, test", "+2g, test", "+LMBR-MT, dev"]

@@ -24,7 +24,7 @@ from gyro.errors import InputError
 from gyro.index.build import build_index, merge_indexes
 from gyro.index.reader import open_index
 from gyro.index.spark_build import build_in_spark
-from gyro.spark import Spark, open_spark
+from gyro.spark.connection import Spark, open_spark
 from gyro.text.corpus import Normalisation, read_sentences
 from gyro.text.hadoop import list_files, local_files, read_in_spark
 from tests.gyro.index.small_text import SPLIT

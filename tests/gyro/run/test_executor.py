@@ -27,8 +27,8 @@ from gyro.run.batch import Summary
 from gyro.run.executor import Executors
 from gyro.run.journal import Journal
 from gyro.run.system import system_kind
-from gyro.spark_pool import Cluster
-from gyro.text.bag_file import read_bags
+from gyro.spark.pool import Cluster
+from gyro.text.bag_file import read_bag_files, read_bags
 from gyro.text.parsing import parse_sentences, parsing_work
 from rescoring.mbr_stage import MbrStage
 from rescoring.ngram_stage import NgramStage
@@ -84,7 +84,7 @@ def generate(words: list[str], cluster: Cluster | None = None, *, log: io.String
     if cluster is not None:
         options["executors"] = Executors(cluster, "command", words)
     system = system_kind("gyro").open_system(arguments)
-    return system.run(read_bags(arguments.bags), arguments.output, **options)
+    return system.run(read_bag_files(arguments.bags), arguments.output, **options)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -174,7 +174,7 @@ def test_stages_have_the_bytes_of_one_machine(
     given = [stage.command, str(alone), "-o", str(tmp_path / "spark"), "--range", "3:40", "--gzip", *options]
     chosen = stage.from_arguments(read_words(given))
     assert chosen is not None
-    source, common = open_source(str(alone), "3:40"), {"gzip": True, "log": io.StringIO()}
+    source, common = open_source([str(alone)], "3:40"), {"gzip": True, "log": io.StringIO()}
     run_stage(chosen, source, tmp_path / "here", **common)
     run_stage(chosen, source, tmp_path / "spark", **common, executors=Executors(cluster, "command", given))
     assert contents(tmp_path / "spark") == contents(tmp_path / "here")

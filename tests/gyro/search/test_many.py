@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -42,9 +42,14 @@ def collect(orders: Iterator[Ordering], into: list[Ordering]) -> None:
         into.append(ordering)
 
 
-def children() -> list[psutil.Process]:
-    processes: list[psutil.Process] = psutil.Process().children()
-    return processes
+Children = Callable[[], list[psutil.Process]]
+
+
+@pytest.fixture
+def children() -> Children:
+    """The child processes that have come since the test began: other tests may have some that stay, like a Java."""
+    before = set(psutil.Process().children())
+    return lambda: [process for process in psutil.Process().children() if process not in before]
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
@@ -71,7 +76,7 @@ def test_bags_may_be_lists_of_tokens(world: World, jobs: int) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_bags_are_taken_as_they_are_needed(world: World, jobs: int) -> None:
+def test_bags_are_taken_as_they_are_needed(world: World, jobs: int, children: Children) -> None:
     """From a generator without an end; no more than two bags a process are read ahead."""
     taken: list[int] = []
 
@@ -90,7 +95,7 @@ def test_bags_are_taken_as_they_are_needed(world: World, jobs: int) -> None:
 
 
 @pytest.mark.parametrize("how", ["break", "close", "forget", "raise", "interrupt"])
-def test_no_process_is_left_when_the_caller_stops(world: World, how: str) -> None:
+def test_no_process_is_left_when_the_caller_stops(world: World, how: str, children: Children) -> None:
     orders = order_many(iter(bags_of(world)), index=world.index, model=world.model, jobs=2)
     next(orders)
     assert len(children()) == 2
@@ -119,7 +124,7 @@ def raise_from(orders: Iterator[Ordering], kind: type[BaseException]) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_comes_in_its_place(world: World, jobs: int) -> None:
+def test_an_error_comes_in_its_place(world: World, jobs: int, children: Children) -> None:
     bad = AnnotatedBag(("a", "b"), id="bad", heads=(1, -1))
     bags: list[Bag] = [*bags_of(world, 5), bad, *bags_of(world, 20)]
     with pytest.raises(InputError) as alone:
@@ -134,7 +139,12 @@ def test_an_error_comes_in_its_place(world: World, jobs: int) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("failing", [0, 1, 9])
-def test_an_error_in_reading_comes_after_what_was_read(world: World, jobs: int, failing: int) -> None:
+def test_an_error_in_reading_comes_after_what_was_read(
+    world: World,
+    jobs: int,
+    failing: int,
+    children: Children,
+) -> None:
     def bags() -> Iterator[Iterable[str]]:
         yield from bags_of_tokens[:failing]
         raise KeyError("in the caller's own code")
@@ -162,7 +172,7 @@ def test_errors_keep_their_kind(kind: type[GyroError], world: World, monkeypatch
     assert str(raised.value) == "found x; y is allowed"
 
 
-def test_a_process_that_is_killed_ends_the_work_in_a_line(world: World) -> None:
+def test_a_process_that_is_killed_ends_the_work_in_a_line(world: World, children: Children) -> None:
     orders = order_many(iter(bags_of(world)), index=world.index, model=world.model, jobs=2)
     next(orders)
     for child in children():
@@ -182,7 +192,7 @@ def test_mistakes_are_told_at_once(world: World, jobs: int) -> None:
         order_many([], index=world.index, model=world.model, jobs=jobs, algorithm="fast")
 
 
-def test_several_streams_at_once_and_in_threads_do_not_mix(world: World) -> None:
+def test_several_streams_at_once_and_in_threads_do_not_mix(world: World, children: Children) -> None:
     bags = bags_of(world, 12)
     expected = [order(bag, index=world.index, model=world.model).best() for bag in bags]
     streams = [order_many(bags, index=world.index, model=world.model, jobs=2) for _ in range(3)]
@@ -203,7 +213,7 @@ def test_several_streams_at_once_and_in_threads_do_not_mix(world: World) -> None
     assert children() == []
 
 
-def test_a_stream_may_be_begun_in_a_thread_that_ends(world: World) -> None:
+def test_a_stream_may_be_begun_in_a_thread_that_ends(world: World, children: Children) -> None:
     bags = bags_of(world, 12)
     orders = order_many(bags, index=world.index, model=world.model, jobs=2)
     found: list[Ordering] = []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gyro.errors import GyroError, InputError, MachineError
 from gyro.pool import Failure
-from gyro.spark_pool import Cluster, SparkPool, _Pace
+from gyro.spark.pool import Cluster, SparkPool, _Pace
 
 
 class Faulty:

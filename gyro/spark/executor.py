@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from gyro.errors import GyroError, MachineError
 from gyro.pool import Failure, LastingPool
-from gyro.spark import shipped
+from gyro.spark.connection import shipped
 from gyro.version import __version__
 
 # Each has `open_work(arguments, copies)`, which gives a function from a JSON value to a JSON value; `relocated` takes

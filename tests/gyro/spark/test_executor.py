@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from gyro import spark_executor
 from gyro.errors import InputError
-from gyro.spark_executor import do_tasks, relocated
+from gyro.spark import executor
+from gyro.spark.executor import do_tasks, relocated
 from gyro.version import __version__
 
 MEGABYTE = 1 << 20
@@ -56,8 +56,8 @@ def send(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
     module = ModuleType("work_of_a_test")
     module.open_work = open_work  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(spark_executor.WORKS, "test", module.__name__)
-    monkeypatch.setattr(spark_executor, "shipped", lambda name: tmp_path / name)
+    monkeypatch.setitem(executor.WORKS, "test", module.__name__)
+    monkeypatch.setattr(executor, "shipped", lambda name: tmp_path / name)
 
     def send(tasks: list[Any], head: str = "head", seconds: float = 60, times: int = 1, **changes: Any) -> Answer:
         facts = {"work": "test", "gyro": __version__, "folder": str(tmp_path), "environment": {}, "copies": {}}
@@ -68,7 +68,7 @@ def send(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         return [json.loads(line) for line in answer.splitlines()[1:]]
 
     yield send
-    spark_executor._close()
+    executor._close()
 
 
 def test_each_task_ends_for_itself(send: Callable[..., Answer], tmp_path: Path) -> None:

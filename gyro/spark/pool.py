@@ -1,7 +1,7 @@
 """The tasks of a batch in Spark's executors instead of forked workers: the same results in the same order.
 
 Cluster    a master, connected when the first task needs it
-SparkPool  a `gyro.pool.Remote`: what it runs is opened once in each executor process (gyro.spark_executor)
+SparkPool  a `gyro.pool.Remote`: what it runs is opened once in each executor process (gyro.spark.executor)
 
 A Spark job is a handful of tasks, about two seconds of work. What it has done when that is over comes back, and the
 rest waits for the next one: so results come as they are made, and a lost executor takes no more with it than those
@@ -28,8 +28,8 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from gyro.errors import GyroError, InputError, MachineError
 from gyro.pool import Ended, Failure
-from gyro.spark import Spark, open_spark
-from gyro.spark_executor import do_tasks
+from gyro.spark.connection import Spark, open_spark
+from gyro.spark.executor import do_tasks
 from gyro.version import __version__
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ class Cluster:
     def pool(
         self, work: str, arguments: Mapping[str, Any], time_limit: float | None = None, memory_limit: int | None = None
     ) -> Iterator[SparkPool]:
-        """Executors that do this work, one of `gyro.spark_executor.WORKS`; its arguments are JSON."""
+        """Executors that do this work, one of `gyro.spark.executor.WORKS`; its arguments are JSON."""
         spark = self._connected()
         head = {
             "work": work,

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -9,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gyro import spark as module
 from gyro.errors import GyroError, InputError, ResourceError
-from gyro.spark import FROM_SETTINGS, Spark, open_spark, shipped, spark_master
+from gyro.spark.connection import Spark, open_spark, shipped, spark_master
+from gyro.spark.driver import FROM_SETTINGS
+from gyro.spark.question import writing_function
 from tests.outside import needs_spark
 
 
@@ -40,6 +42,24 @@ def broken(task: bytes) -> bytes:
 def content(task: bytes) -> bytes:
     path = shipped(task.decode())
     return (path / "file" if path.is_dir() else path).read_bytes()
+
+
+KILLED = """
+import sys
+from pyspark import SparkContext
+from gyro.spark.connection import open_spark
+from tests.gyro.spark.test_connection import doubled
+try:
+    with open_spark("local[1]") as spark:
+        SparkContext._gateway.proc.kill()
+        SparkContext._gateway.proc.wait()
+        list(spark.run([b"x"], doubled))
+except Exception as error:
+    print(type(error).__name__)
+    print(error, file=sys.stderr)
+with open_spark("local[1]") as spark:
+    print(next(spark.run([b"x"], doubled))[1].decode())
+"""
 
 
 @needs_spark
@@ -94,9 +114,19 @@ def test_a_process_connects_once_at_a_time(spark: Spark) -> None:
         pass
 
 
+@needs_spark
+def test_a_java_that_was_killed_is_told_and_the_next_work_has_a_new_one() -> None:
+    """In a process of its own: the Java of this one is of other tests, too."""
+    ended = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True)
+    assert ended.stdout.splitlines() == ["GyroError", "xx"], ended.stderr
+    log = re.fullmatch(r"the Java process of Spark has ended; its log is (.*)", ended.stderr.strip())
+    assert log, ended.stderr
+    Path(log[1]).unlink()  # what an error has named stays
+
+
 def test_an_executor_that_has_another_folder_of_the_name_says_so(tmp_path: Path) -> None:
     """Asked as an executor is asked, of a folder that is not there."""
-    host, fault = module._writing_function(str(tmp_path / "gone" / "mark"))(0)
+    host, fault = writing_function(str(tmp_path / "gone" / "mark"))(0)
     assert (host, fault) == (socket.gethostname(), "it is not there")
 
 
