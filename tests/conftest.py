@@ -24,6 +24,9 @@ settings.load_profile("gyro")
 
 # What programs say on standard error is tested, and must not hang on what is compiled already.
 os.environ[QUIET] = "1"
+# Nor may the shell that tests are started from decide what they do.
+for name in ("GYRO_INDEX", "GYRO_LM", "SPARK_MASTER"):
+    os.environ.pop(name, None)
 
 NORMALISATION = Normalisation("spacy-en", True)
 SPLIT = Normalisation("none", False)  # of the world's own files, whose tokens are made

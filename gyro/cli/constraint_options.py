@@ -32,10 +32,10 @@ def add_constraint_arguments(parser: argparse.ArgumentParser) -> None:
         nargs = len(names) if len(names) > 1 else None
         group.add_argument(option, nargs=nargs, action="append", default=[], metavar=names, help=help)
 
-    group.add_argument("--first", metavar="WORD", help="the first word")
-    group.add_argument("--last", metavar="WORD", help="the last word")
-    group.add_argument("--prefix", default="", metavar="WORDS", help="what the order begins with, as one quoted string")
-    group.add_argument("--suffix", default="", metavar="WORDS", help="what it ends with")
+    add("--first", "the first word", "WORD")
+    add("--last", "the last word", "WORD")
+    add("--prefix", "what the order begins with, as one quoted string", "WORDS")
+    add("--suffix", "what it ends with", "WORDS")
     add("--at", "the N-th word; -1 is the last, -2 the one before it", "N", "WORD")
     add("--keep", "a phrase that stays as it is, as one quoted string", "WORDS")
     add("--before", "the one comes before the other, with anything between them", "WORD", "WORD")
@@ -50,11 +50,11 @@ def constrained_bag(words: Sequence[str], arguments: argparse.Namespace) -> Bag:
     """One without constraints where no option is given."""
     return constrain(
         words,
-        first=arguments.first,
-        last=arguments.last,
+        first=_once(arguments.first, "--first"),
+        last=_once(arguments.last, "--last"),
         at=[(_number(number, "--at"), word) for number, word in arguments.at],
-        prefix=arguments.prefix,
-        suffix=arguments.suffix,
+        prefix=_once(arguments.prefix, "--prefix") or "",
+        suffix=_once(arguments.suffix, "--suffix") or "",
         keep=arguments.keep,
         before=arguments.before,
         optional=" ".join(arguments.optional),
@@ -70,6 +70,12 @@ def refuse_constraints(arguments: argparse.Namespace, why: str) -> None:
     for name in NAMES:
         if getattr(arguments, name):
             raise InputError(f"found --{name.replace('_', '-')}, which is for words of the command line: {why}")
+
+
+def _once(given: Sequence[str], option: str) -> str | None:
+    if len(given) > 1:
+        raise InputError(f"found {option} {len(given)} times ({', '.join(map(repr, given))}); once is allowed")
+    return given[0] if given else None
 
 
 def _number(text: str, option: str) -> int:

@@ -213,10 +213,12 @@ def _check_chains(bag: AnnotatedBag) -> None:
     steps = [step for chain in bag.order for step in pairwise(chain)]
     for first, second in steps:
         if piece(first) == piece(second) and first in unit_of and step_of[first] > step_of[second]:
-            raise InputError(f"found token {first} before {second} in order, and after it in a unit")
+            words = f"{bag.tokens[first]!r} before {bag.tokens[second]!r}"
+            raise InputError(f"found {words} in order (token {first}, {second}), and after it in a unit")
     if cycle := _cycle((piece(first), piece(second)) for first, second in steps if piece(first) != piece(second)):
         tokens = [bag.units[-1 - place][0] if place < 0 else place for place in cycle]
-        raise InputError(f"found an order that contradicts itself, through token {_joined(tokens)}")
+        words = " before ".join(repr(bag.tokens[place]) for place in tokens)
+        raise InputError(f"found an order that contradicts itself: {words} (token {_joined(tokens)})")
 
 
 def _check_positions(bag: AnnotatedBag) -> None:

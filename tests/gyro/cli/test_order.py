@@ -159,6 +159,10 @@ def test_constraints(world: World, capsys: pytest.CaptureFixture[str], options: 
             ["a b", "--at", "x", "a", "--index", "{index}", "--lm", "{lm}"],
             "found 'x' in --at; a whole number is allowed",
         ),
+        (
+            ["a b", "--first", "a", "--first", "b", "--index", "{index}", "--lm", "{lm}"],
+            "found --first 2 times ('a', 'b'); once is allowed",
+        ),
         (["a b", "--first", "a", "--last", "a", "--index", "{index}", "--lm", "{lm}"], "'a' is the last word"),
         (["a b", "--first", "a", "--algorithm", "full", "--index", "{index}", "--lm", "{lm}"], "exact and beam do"),
         (["a", "--index", "{index}"], "--lm MODEL"),
