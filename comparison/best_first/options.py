@@ -90,6 +90,11 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the folder of the model")
     parser.add_argument("--grammar", choices=("dependency", "ccg"), default="dependency", help="default: %(default)s")
     parser.add_argument("--limit", type=int, metavar="N", help="learn from N sentences only, at random by --seed")
+    for add in (_add_learning, _add_chart, _add_given, _add_language_model_and_dev):
+        add(parser)
+
+
+def _add_learning(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learning")
     group.add_argument(
         "--method",
@@ -115,6 +120,9 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-average", action="store_true", help="the last weights, not their averages, as in 2011")
     group.add_argument("--bits", type=int, default=22, metavar="N", help="2^N weights (default 22)")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
+
+
+def _add_chart(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("chart")
     group.add_argument("--beam", type=int, default=64, metavar="N", help="edges in the chart (default 64)")
     group.add_argument("--by-size", action="store_true", help="one beam for each size of edges, as in 2011")
@@ -145,6 +153,9 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
         default=TEMPLATE_SETS[0],
         help="dependency: features of the 2015 paper's Table 2 (default), an older set of ours, or both",
     )
+
+
+def _add_given(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what bags are given")
     group.add_argument("--pos", choices=("given", "none"), default="given", help="tags of the words (default: given)")
     group.add_argument("--tags", choices=("xpos", "upos"), help="which tags (default xpos, with --lemmas upos)")
@@ -158,6 +169,9 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--tagger-cutoff", type=float, default=0.0, metavar="B", help=help_line)
     parser.add_argument("--beta", action=Renamed, new="--tagger-cutoff")
+
+
+def _add_language_model_and_dev(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("language model")
     group.add_argument("--lm", metavar="MODEL", help="an n-gram model whose score is a feature")
     group.add_argument("--lm-weight", type=float, default=0.2, metavar="W", help="its weight (default 0.2)")

@@ -31,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lm", default=os.environ.get("GYRO_LM"), metavar="MODEL", help=MODEL_HELP)
     group.add_argument("--vouch", action="store_true", help=VOUCH_HELP)
     group = parser.add_argument_group("search")
+    _add_grammar(group)
+    _add_extent(group)
+
+
+def _add_grammar(group: argparse._ArgumentGroup) -> None:
+    """The algorithm, and what rules it has."""
     group.add_argument("--algorithm", choices=ALGORITHMS, default=_DEFAULT.algorithm, help="default: %(default)s")
     group.add_argument(
         "--rules", default="", metavar="SPAN", help="lengths of phrase rules (default 1-5 for exact and beam, else 3-5)"
@@ -61,6 +67,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=_DEFAULT.cell_start,
         help="binary: inner cells are pruned as if they began the sentence, or stood anywhere (default: %(default)s)",
     )
+
+
+def _add_extent(group: argparse._ArgumentGroup) -> None:
+    """How far the search goes."""
     group.add_argument("--beta", type=float, default=_DEFAULT.beta, metavar="β", help=BETA_HELP)
     group.add_argument(
         "--first-row", type=int, default=_DEFAULT.first_row, metavar="r", help="first row that is pruned (default 6)"

@@ -24,7 +24,7 @@ from comparison.wan.model import (
 from comparison.wan.vertex import Vertex
 from gyro.errors import InputError
 from tests.comparison.wan.test_count import BANK
-from tests.damage import mutate
+from tests.damage.mutation import mutate
 
 WORDS = ["dogs/NNS", "cats/NNS", "bark/VBP", "sleep/VBP", "runs/VBP", "mice/NNS", "loudly/RB", "new/XX"]
 NUMBER = {text.split("/")[0]: number for number, text in enumerate(WORDS, 1)} | {"ROOT": 0}

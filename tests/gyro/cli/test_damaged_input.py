@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import World
-from tests.damage import KINDS, material
+from tests.damage.material import write_material
+from tests.damage.reading import KINDS
 from tests.once import make_once
 
 SEED, CASES = 11, 160
@@ -42,7 +43,7 @@ def test_damaged_files_are_read_or_refused(
     folder = make_once(
         tmp_path_factory,
         f"damage-{group}",
-        lambda folder: material(folder, ordered / "first", world.index_path, world.model_path),
+        lambda folder: write_material(folder, ordered / "first", world.index_path, world.model_path),
     )
     cases = CASES * (4 if group == "lattices" else 1)
     command = [sys.executable, "-m", "tests.damage", str(folder), str(SEED), str(cases), *GROUPS[group]]

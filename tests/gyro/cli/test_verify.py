@@ -12,8 +12,8 @@ from gyro.errors import InputError
 from gyro.index.reader import open_index
 from lm.kenlm import sidecar
 from lm.kenlm.model import load_model
-from tests import damage
 from tests.conftest import World
+from tests.damage.material import write_trained
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_what_has_no_checksum_is_refused(
 
 
 def test_models_of_the_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    damage.write_trained(tmp_path)
+    write_trained(tmp_path)
     names = {
         "best-first": "best-first model",
         "ngram-beam": "unigrams",
