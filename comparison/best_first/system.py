@@ -25,6 +25,7 @@ from comparison.best_first.input import bag_input
 from comparison.best_first.model import BestFirstModel, kernel_options
 from comparison.best_first.output import FORMATS, complete_output, missing_groups, output_text
 from comparison.learning.development import DevScore, Ordered, score_orders
+from comparison.learning.model_folder import check_language_model
 from gyro.errors import InputError
 from gyro.files import write_atomically
 from gyro.lattice.lattice import Hypothesis, Lattice
@@ -97,9 +98,7 @@ class BestFirstSystem:
         settings: GenerationSettings | None = None,
         language_model: LanguageModel | None = None,
     ) -> None:
-        if model.settings.lm and (language_model is None or language_model.signature != model.settings.lm):
-            found = "none" if language_model is None else language_model.signature
-            raise InputError(f"the model was trained with the language model {model.settings.lm}; found {found}")
+        check_language_model(model.settings.lm, language_model)
         self.model = model
         self.settings = settings or GenerationSettings()
         self.language_model = language_model

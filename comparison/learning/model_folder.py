@@ -1,9 +1,10 @@
 """Trained models as folders of plain files, whatever the system.
 
-ModelFormat   what a system writes into model.json
-write_model   write weights, settings and what the system knows of words and tags
-read_head     what model.json says: settings and signature
-read_model    all of it, compared with the signature
+ModelFormat           what a system writes into model.json
+write_model           write weights, settings and what the system knows of words and tags
+read_head             what model.json says: settings and signature
+read_model            all of it, compared with the signature
+check_language_model  that a model has the n-gram model with which it was trained
 
 The folder: model.json (format, settings, signature, facts), grammar.json (what the system gives as such), weights.npz
 (places and values of the weights that are not zero).
@@ -25,6 +26,7 @@ from gyro.array_file import read_arrays
 from gyro.errors import InputError
 from gyro.files import check_type, read_json, write_atomically, write_json
 from gyro.version import __version__
+from lm.model import LanguageModel
 
 MODEL, GRAMMAR, WEIGHTS = "model.json", "grammar.json", "weights.npz"
 LARGEST_BITS = 28
@@ -111,3 +113,10 @@ def read_model(folder: str | os.PathLike[str], format: ModelFormat[Settings]) ->
         raise InputError("grammar and weights are not those that model.json was written with", path=folder)
     weights[places] = values
     return Stored(settings, signature, grammar, weights)
+
+
+def check_language_model(wanted: str, found: LanguageModel | None) -> None:
+    """`wanted` is a signature; empty where the model was trained without one."""
+    if wanted and (found is None or found.signature != wanted):
+        name = "none" if found is None else found.signature
+        raise InputError(f"the model was trained with the language model {wanted}; found {name}")

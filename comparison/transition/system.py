@@ -19,6 +19,7 @@ from typing import Any
 from pydantic import Field
 
 from comparison.learning.development import DevScore, Ordered, score_orders
+from comparison.learning.model_folder import check_language_model
 from comparison.transition.decoder import Decoded, Decoder
 from comparison.transition.model import TransitionModel
 from comparison.transition.output import tree_text
@@ -67,9 +68,7 @@ class TransitionSystem:
         settings: GenerationSettings | None = None,
         language_model: LanguageModel | None = None,
     ) -> None:
-        if model.settings.lm and (language_model is None or language_model.signature != model.settings.lm):
-            found = "none" if language_model is None else language_model.signature
-            raise InputError(f"the model was trained with the language model {model.settings.lm}; found {found}")
+        check_language_model(model.settings.lm, language_model)
         self.model = model
         self.settings = settings or GenerationSettings()
         self.language_model = language_model if model.settings.lm else None
