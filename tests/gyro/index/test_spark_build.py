@@ -7,7 +7,6 @@ import gzip
 import json
 import lzma
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -16,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 import zstandard
 
@@ -27,6 +25,7 @@ from gyro.index.spark_build import build_in_spark
 from gyro.spark.connection import Spark, open_spark
 from gyro.text.corpus import Normalisation, read_sentences
 from gyro.text.hadoop import list_files, local_files, read_in_spark
+from tests.executor_processes import executors
 from tests.gyro.index.small_text import SPLIT
 from tests.gyro.index.test_distributed import folder_bytes
 from tests.outside import needs_spark
@@ -96,13 +95,9 @@ def test_an_executor_that_is_killed_changes_nothing(spark: Spark, texts: Path, w
         """Kill an executor when the first part of the vocabulary is written, and so blocks are kept."""
         while not list(tmp_path.glob(".index.building/work-*/words-*")):
             time.sleep(0.01)
-        executors = [
-            process
-            for process in psutil.Process().children(recursive=True)
-            if "org.apache.spark.executor.CoarseGrainedExecutorBackend" in process.cmdline()
-        ]
-        executors[0].send_signal(signal.SIGKILL)
-        killed.append(executors[0].pid)
+        victim = executors()[0]
+        victim.kill()
+        killed.append(victim.pid)
 
     thread = threading.Thread(target=kill_one, daemon=True)
     thread.start()

@@ -11,12 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import psutil
 import pytest
 
 from gyro.cli import read_words
@@ -33,6 +31,7 @@ from gyro.text.parsing import parse_sentences, parsing_work
 from rescoring.mbr_stage import MbrStage
 from rescoring.ngram_stage import NgramStage
 from rescoring.stage import Stage, run_stage
+from tests.executor_processes import executors
 from tests.outside import needs_spark
 
 if TYPE_CHECKING:
@@ -90,16 +89,6 @@ def generate(words: list[str], cluster: Cluster | None = None, *, log: io.String
 def contents(folder: Path) -> dict[str, bytes]:
     files = (path for path in folder.rglob("*") if path.is_file() and path.name not in ("times.jsonl", ".lock"))
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def executors() -> list[psutil.Process]:
-    return [p for p in psutil.Process().children(recursive=True) if any("ExecutorBackend" in w for w in _words(p))]
-
-
-def _words(process: psutil.Process) -> list[str]:
-    with suppress(psutil.Error):
-        return list(process.cmdline())
-    return []
 
 
 class Killing(io.StringIO):
