@@ -22,8 +22,8 @@ from gyro.run.folder import RunFolder
 from gyro.text.corpus import read_lines
 
 # Seconds of one process: rough figures, rather high, for when nothing of the kind is finished.
-SENTENCE_SECONDS = {"best-first": 0.03, "transition": 0.03, "ngram-beam": 0.0005, "wan": 0.002}  # and iteration
-BAG_SECONDS = {"best-first": 0.4, "transition": 0.06, "ngram-beam": 0.01, "wan": 0.01, "gyro": 0.6, "rescore": 2.0}
+SENTENCE_SECONDS = {"best-first": 0.004, "transition": 0.004, "ngram-beam": 0.0005, "wan": 0.002}  # and iteration
+BAG_SECONDS = {"best-first": 0.03, "transition": 0.02, "ngram-beam": 0.004, "wan": 0.004, "gyro": 0.2, "rescore": 1.0}
 START_SECONDS = 3.0  # of a process: models are loaded, code is compiled
 MATERIAL_SECONDS = {"treebank": 5.0, "parsed treebank": 15.0, "bags": 10.0}
 COUNTED = ("wan", "ngram-beam")  # systems that learn by counting, in one pass

@@ -17,6 +17,7 @@ from experiments.comparison_figure import Panel
 from experiments.comparison_measure import Chosen, Group, Measured, equal_bins, sign_test
 from experiments.markdown import markdown_table
 from grammars.conllu import read_conllu
+from gyro.score.bleu import ORDER as LONGEST_NGRAM
 from gyro.score.metric import DISTORTION_LABELS, METRICS
 from gyro.score.subtree import LENGTH_CLASSES, Recall, Tree, subtree_recalls
 
@@ -50,8 +51,8 @@ def length_table(runs: Mapping[str, Measured]) -> str:
     lines = []
     for name, run in runs.items():
         for key in LENGTH_METRICS:
-            cells = [f"{run.statistics.scores(rows)[key]:.1f}" for rows in bins.values()]
-            lines.append([name, METRICS[key].label, *cells])
+            scores = [_class_score(run, rows, key) for rows in bins.values()]
+            lines.append([name, METRICS[key].label, *("" if score is None else f"{score:.1f}" for score in scores)])
     return markdown_table(head, lines)
 
 
@@ -62,13 +63,24 @@ def length_panels(runs: Mapping[str, Measured]) -> list[Panel]:
             "tokens",
             METRICS[key].label,
             {
-                name: [(place, run.statistics.scores(rows)[key]) for place, rows in enumerate(bins.values())]
+                name: [
+                    (place, score)
+                    for place, rows in enumerate(bins.values())
+                    if (score := _class_score(run, rows, key)) is not None
+                ]
                 for name, run in runs.items()
             },
             list(bins),
         )
         for key in LENGTH_METRICS
     ]
+
+
+def _class_score(run: Measured, rows: Chosen, key: str) -> float | None:
+    """None where BLEU has nothing to count: no sentence has as many words as its longest n-grams."""
+    if key == "bleu" and run.statistics.lengths[rows].max() < LONGEST_NGRAM:
+        return None
+    return run.statistics.scores(rows)[key]
 
 
 def _bins(runs: Mapping[str, Measured]) -> dict[str, Chosen]:

@@ -125,7 +125,7 @@ def _details(results: Results, details: DetailTable) -> Iterator[str]:
     place, count = _place(details), len(next(iter(runs.values())))
     yield f"## {details.set}, given: {details.given}, in detail ({count} bags)"
     yield "### By length"
-    yield "Classes of about as many bags each; in brackets how many. Where no sentence has four words, BLEU is 0."
+    yield "Classes of about as many bags each; in brackets how many. Sentences of less than four words have no BLEU."
     yield length_table(runs)
     yield f"![BLEU and METEOR by length](length-{place}.svg)"
     yield "### Distortion"

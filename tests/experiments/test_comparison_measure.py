@@ -60,6 +60,17 @@ def test_scores_are_told_on_the_bags_that_systems_share(group: Group) -> None:
     assert [row["failed"] for row in second] == ["0", "1"]
 
 
+def test_sentences_of_less_than_four_words_have_no_bleu() -> None:
+    references = [["a", "b"], ["a", "b", "c"], ["a", "b", "c", "d"], ["a", "b", "c", "d", "e"]]
+    runs = {
+        "right": Measured(Path("x"), references, measure(references, references), [0.5] * 4, [False] * 4, [False] * 4)
+    }
+    bleu, meteor = read_table(length_table(runs))
+    assert [bleu[name] for name in ("2 (1)", "3 (1)", "4 (1)", "5 (1)")] == ["", "", "100.0", "100.0"]
+    assert all(meteor.values())
+    assert [[place for place, _ in panel.curves["right"]] for panel in length_panels(runs)] == [[2, 3], [0, 1, 2, 3]]
+
+
 def test_details_are_tables_and_panels(group: Group, tmp_path: Path) -> None:
     runs = group.common
     rows = read_table(length_table(runs))
