@@ -52,7 +52,7 @@ FAULTS: dict[int | str, dict[str, Any]] = {
 
 def page_files() -> dict[str, bytes]:
     """The files of the page by their names."""
-    folder = files("gyro.serve") / "page"
+    folder = files("gyro.serve") / "page-files"
     return {each.name: each.read_bytes() for each in folder.iterdir() if each.name.endswith(tuple(TYPES))}
 
 

@@ -188,7 +188,7 @@ def test_browsers_are_told_what_the_page_may_do(client: httpx.Client) -> None:
 
 
 def test_the_page_needs_no_network_and_no_scripts_within_it() -> None:
-    folder = Path(__file__).parents[3] / "gyro" / "serve" / "page"
+    folder = Path(__file__).parents[3] / "gyro" / "serve" / "page-files"
     for path in folder.iterdir():
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         for found in ("http://", "https://", "innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval("):
