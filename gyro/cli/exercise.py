@@ -11,6 +11,7 @@ The commands are those that people type, so the compiled functions get arguments
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,10 @@ _TREES = (
 _TOKENIZED = "--tokenized"
 _ORDER = "generate bags.jsonl --index index --lm model.lm --jobs 1"
 _CONSTRAINED = "order the old dog --optional old --index index --lm model.lm"
+# So many orders that a row of the search outgrows its first room.
+_MANY = "order the dog saw old cat she sees a in park dogs sleep . --rules 1 --lm model.lm --beta 40"
+# With such costs each way to cut an order into phrases is a path of its own, as it is where phrases are many.
+_CUTTINGS = "order the old dog sleep . --index index --lm model.lm --phrase-cost phrase=2000000000"
 _BOUNDED = f"{_ORDER} --rules 1-3 --first-row 2"
 _LEARN = "trees.conllu --iterations 1"
 _BEST_FIRST = f"train best-first {_LEARN} --bits 16 --dev trees.conllu --dev-sample 1"
@@ -93,6 +98,9 @@ PARTS = {
             f"{_ORDER} --rules 3-5 -o rules",
             _CONSTRAINED,
             f"{_CONSTRAINED} --algorithm beam",
+            f"{_CONSTRAINED} --keep 'the dog'",
+            _MANY,
+            _CUTTINGS,
             "score exact",
         ),
         needs_text=True,
@@ -193,6 +201,6 @@ def perform(name: str, folder: Path) -> list[Used]:
 
     os.chdir(folder)
     for command in PARTS[name].commands:
-        if code := main(command.split()):
+        if code := main(shlex.split(command)):
             raise GyroError(f"gyro {command} ended with {code}")
     return used_modules()
